@@ -1,0 +1,48 @@
+// A scope in which binary64 arithmetic is IEEE 754 round-to-nearest with subnormals, whatever the host set.
+//
+// Every kernel that relies on double arithmetic opens one; the caller's rounding mode, flush-to-zero and
+// denormals-are-zero bits come back when the scope ends.
+#pragma once
+
+#include <cfenv>
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+#ifdef __FAST_MATH__
+#error "SnapDP must not be compiled with -ffast-math: its proofs need IEEE 754 arithmetic."
+#endif
+
+namespace snapdp {
+
+class FloatEnvironment {
+ public:
+#if defined(__SSE2__)
+  FloatEnvironment() noexcept : saved_(_mm_getcsr()) {
+    if (changed()) _mm_setcsr(standard);
+  }
+  ~FloatEnvironment() {
+    if (changed()) _mm_setcsr(saved_);
+  }
+#else
+  FloatEnvironment() noexcept {
+    std::fegetenv(&saved_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~FloatEnvironment() { std::fesetenv(&saved_); }
+#endif
+  FloatEnvironment(const FloatEnvironment&) = delete;
+  FloatEnvironment& operator=(const FloatEnvironment&) = delete;
+
+ private:
+#if defined(__SSE2__)
+  static constexpr unsigned standard = 0x1f80;    // all exceptions masked, round to nearest, no FTZ, no DAZ
+  static constexpr unsigned sticky_flags = 0x3f;  // record past exceptions and change no result
+  bool changed() const noexcept { return (saved_ & ~sticky_flags) != standard; }
+  unsigned saved_;
+#else
+  std::fenv_t saved_;
+#endif
+};
+
+}  // namespace snapdp

@@ -1,0 +1,44 @@
+// Exact rationals: epsilons, budgets, sensitivities and distances. Nothing here rounds unless its name says so.
+#pragma once
+
+#include <gmpxx.h>
+
+#include <string>
+#include <string_view>
+
+namespace snapdp {
+
+using Integer = mpz_class;
+using Rational = mpq_class;
+
+// Reads "0.25", "1e-3", "1/4", "1_000" or a C99 hex float ("0x1p-2") as exactly the number it denotes.
+// At most 100 digits and a decimal exponent of at most 400 in magnitude (2000 for the binary exponent of a hex
+// float); anything else throws invalid_argument naming `parameter`.
+Rational parse_rational(std::string_view text, std::string_view parameter);
+
+// The shortest decimal that reads back as `value`: a double given as an epsilon means what its author typed, so
+// 0.1 is one tenth. Throws on NaN and infinities.
+Rational shortest_decimal(double value, std::string_view parameter);
+
+// The number a finite double is. Throws on NaN and infinities.
+Rational exact_rational(double value, std::string_view parameter);
+
+// The nearest double in the named direction; `nearest` breaks ties to even. Correct for subnormal results. A
+// magnitude above the largest double gives that double when rounding towards zero and an infinity otherwise.
+double to_double_down(const Rational& value);
+double to_double_up(const Rational& value);
+double to_double_nearest(const Rational& value);
+
+// floor(value).
+Integer floor(const Rational& value);
+// ceil(value).
+Integer ceil(const Rational& value);
+
+// A decimal when the number has a finite one of at most 40 significant digits, otherwise "p/q". Reads back exactly.
+std::string to_string(const Rational& value);
+// The shortest decimal that reads back as `value` ("0.1", "1e+300", "inf", "nan").
+std::string to_string(double value);
+// The C99 hex float of `value`, in the normalised form 0x1.8000000000000p+3.
+std::string to_hex(double value);
+
+}  // namespace snapdp
