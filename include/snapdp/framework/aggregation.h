@@ -1,0 +1,144 @@
+// Aggregations: transformations whose function is a fold over a commutative monoid. One definition serves every
+// engine: start() gives the empty state, update() folds a chunk in, merge() joins two states, finish() gives the
+// exact statistic. Any split, order or number of threads ends in the same bits.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "snapdp/framework/transformation.h"
+
+namespace snapdp {
+
+// What a fold has seen, in canonical form: equal multisets of rows give equal totals.
+struct Totals {
+  std::uint64_t rows = 0;
+  std::vector<Dyadic> values;
+  friend bool operator==(const Totals&, const Totals&) = default;
+};
+
+// A fold's accumulator. Not shared between threads; merge after.
+class FoldState {
+ public:
+  virtual ~FoldState() = default;
+  // At most block_rows rows of the fold's input domain.
+  virtual void update(const Chunk& block) = 0;
+  // `other` comes from the same fold.
+  virtual void merge(const FoldState& other) = 0;
+  virtual Totals totals() const = 0;
+};
+
+class Fold {
+ public:
+  virtual ~Fold() = default;
+  virtual std::unique_ptr<FoldState> start() const = 0;
+  // The state with these totals. They are untrusted: totals that no multiset of rows has are refused (bad_data) as
+  // far as can be told, for example a sum outside rows * bounds.
+  virtual std::unique_ptr<FoldState> restore(const Totals& totals) const = 0;
+  // The fold with all its parameters, for example "sum of reals in [0, 100]". Equal descriptions mean equal folds.
+  virtual std::string description() const = 0;
+};
+
+// The exact statistic of some totals: `dimension` multiples of the output domain's grid.
+using Finish = std::function<std::vector<Dyadic>(const Totals&)>;
+
+// A state together with the identity of the aggregation it belongs to.
+class AggregateState {
+ public:
+  AggregateState(std::shared_ptr<const std::string> identity, std::unique_ptr<FoldState> fold)
+      : identity_(std::move(identity)), fold_(std::move(fold)) {}
+  const std::string& identity() const { return *identity_; }
+  Totals totals() const { return fold_->totals(); }
+
+ private:
+  friend class Aggregation;
+  std::shared_ptr<const std::string> identity_;
+  std::unique_ptr<FoldState> fold_;
+};
+
+class Aggregation {
+ public:
+  Aggregation(Signature<VectorDomain, StatisticDomain> signature, std::shared_ptr<const Fold> fold, Finish finish);
+
+  const VectorDomain& input_domain() const { return signature_.input_domain; }
+  const StatisticDomain& output_domain() const { return signature_.output_domain; }
+  Metric input_metric() const { return signature_.input_metric; }
+  Metric output_metric() const { return signature_.output_metric; }
+  const Relation& stability() const { return signature_.relation; }
+  // The least distance of two statistics that is proved for inputs at distance d_in.
+  Rational sensitivity(const Rational& d_in = 1) const;
+  // The whole chain in words, which is also the identity that states are checked against.
+  const std::string& description() const { return *identity_; }
+
+  AggregateState start() const;
+  // Any number of rows. They must be in the input domain (see VectorDomain::contains); readers of untrusted data
+  // start their chains at an untrusted domain, of which everything is a member.
+  void update(AggregateState& state, const Chunk& rows) const;
+  // Throws a mismatch error for states of different aggregations (other bounds, another column type ...).
+  void merge(AggregateState& into, const AggregateState& from) const;
+  // The exact statistic. When the input domain has a public size, another number of rows is a bad_data error that
+  // names the declared size only.
+  std::vector<Dyadic> finish(const AggregateState& state) const;
+  // start, update, finish.
+  std::vector<Dyadic> operator()(const Chunk& rows) const;
+
+  // The versioned byte form of a state: magic "SNDPAGG", version, identity, totals, SHA-256. restore() treats it as
+  // untrusted: a truncated, altered or foreign form, or one of another aggregation, is refused (bad_data or
+  // mismatch). Equal states have equal bytes.
+  std::string to_bytes(const AggregateState& state) const;
+  AggregateState from_bytes(std::string_view bytes) const;
+
+  // The aggregation of the rows that `first` gives.
+  friend Aggregation operator>>(const Transformation& first, const Aggregation& second);
+  // The same aggregation with its statistic mapped: see ScalarTransformation.
+  friend Aggregation operator>>(const Aggregation& first, const class ScalarTransformation& second);
+
+ private:
+  void check(const AggregateState& state) const;
+
+  Signature<VectorDomain, StatisticDomain> signature_;
+  std::vector<std::shared_ptr<const RowFunction>> functions_;
+  std::shared_ptr<const Fold> fold_;
+  Finish finish_;
+  std::shared_ptr<const std::string> identity_;
+};
+
+Aggregation operator>>(const Transformation& first, const Aggregation& second);
+
+inline Aggregation operator>>(const Transformation& first, const Partial<Aggregation>& second) {
+  return first >> second(first.output_domain(), first.output_metric());
+}
+
+// A deterministic function of an exact statistic, for example a clamp to a public range.
+class ScalarTransformation {
+ public:
+  using Function = std::function<std::vector<Dyadic>(std::vector<Dyadic>)>;
+  ScalarTransformation(Signature<StatisticDomain, StatisticDomain> signature, Function function,
+                       std::string description);
+
+  const StatisticDomain& input_domain() const { return signature_.input_domain; }
+  const StatisticDomain& output_domain() const { return signature_.output_domain; }
+  Metric input_metric() const { return signature_.input_metric; }
+  Metric output_metric() const { return signature_.output_metric; }
+  const Relation& stability() const { return signature_.relation; }
+  const std::string& description() const { return description_; }
+  std::vector<Dyadic> operator()(std::vector<Dyadic> statistic) const { return function_(std::move(statistic)); }
+
+ private:
+  friend Aggregation operator>>(const Aggregation& first, const ScalarTransformation& second);
+  Signature<StatisticDomain, StatisticDomain> signature_;
+  Function function_;
+  std::string description_;
+};
+
+Aggregation operator>>(const Aggregation& first, const ScalarTransformation& second);
+
+// Clamps every coordinate to bounds. 1-stable under the absolute and the L1 distance. The ends must lie on the
+// domain's grid. Proof: proofs/make_clamp.md.
+ScalarTransformation make_clamp(const StatisticDomain& domain, Metric metric, const Bounds& bounds);
+
+}  // namespace snapdp

@@ -1,0 +1,103 @@
+// Domains: which values may occur. A part of a chain promises its output domain for every input in its input domain.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "snapdp/framework/chunk.h"
+#include "snapdp/numeric/dyadic.h"
+#include "snapdp/numeric/grid.h"
+
+namespace snapdp {
+
+// A closed interval with lower <= upper, both finite.
+class Bounds {
+ public:
+  // Throws invalid_argument naming "bounds" when lower > upper; equal ends are allowed here. NaN and infinities
+  // never reach this point: a Dyadic cannot hold them.
+  Bounds(Dyadic lower, Dyadic upper);
+  const Dyadic& lower() const { return lower_; }
+  const Dyadic& upper() const { return upper_; }
+  Dyadic width() const { return upper_ - lower_; }
+  friend bool operator==(const Bounds&, const Bounds&) = default;
+
+ private:
+  Dyadic lower_;
+  Dyadic upper_;
+};
+
+std::string to_string(const Bounds& bounds);
+
+// The values one cell may take.
+struct AtomDomain {
+  AtomType type = AtomType::real;
+  bool nullable = false;
+  bool nan = false;  // reals only; infinities are ordinary reals until a clamp
+  std::optional<Bounds> bounds;  // of doubles for reals, of 64-bit integers for integers
+
+  friend bool operator==(const AtomDomain&, const AtomDomain&) = default;
+};
+
+// Vectors of rows, each row one cell a column; the size is public or not.
+class VectorDomain {
+ public:
+  explicit VectorDomain(std::vector<AtomDomain> columns);
+  VectorDomain of_size(std::uint64_t size) const;
+  VectorDomain of_unknown_size() const;
+
+  const std::vector<AtomDomain>& columns() const { return columns_; }
+  const std::optional<std::uint64_t>& size() const { return size_; }
+  // True when every row of `rows` is a member; for the untrusted edges and for tests. The size is checked too.
+  bool contains(const Chunk& rows) const;
+  friend bool operator==(const VectorDomain&, const VectorDomain&) = default;
+
+ private:
+  std::vector<AtomDomain> columns_;
+  std::optional<std::uint64_t> size_;
+};
+
+// vector_domain<double>(), vector_domain<double, double>(), vector_domain<std::int64_t>(): NaN-free reals and
+// integers without nulls. Data as they come from a file are untrusted_domain(types): anything may occur.
+template <typename... Values>
+VectorDomain vector_domain();
+VectorDomain untrusted_domain(const std::vector<AtomType>& types);
+
+// Exact statistics: `dimension` multiples of a public grid.
+struct StatisticDomain {
+  std::size_t dimension = 1;
+  Grid grid{0};
+  // Only integers occur, so releases come out as integers too.
+  bool integer = false;
+  // A public range with both ends finite; absent when the range depends on private data.
+  std::optional<Bounds> range;
+
+  friend bool operator==(const StatisticDomain&, const StatisticDomain&) = default;
+};
+
+using Domain = std::variant<VectorDomain, StatisticDomain>;
+
+// Plain words for error messages and explanations: "vectors of 10000 rows (real in [0, 100])".
+std::string describe(const AtomDomain& domain);
+std::string describe(const Domain& domain);
+
+template <typename Value>
+AtomDomain atom_domain() {
+  if constexpr (std::is_same_v<Value, double>) {
+    return {AtomType::real, false, false, std::nullopt};
+  } else if constexpr (std::is_same_v<Value, std::int64_t>) {
+    return {AtomType::integer, false, false, std::nullopt};
+  } else {
+    static_assert(std::is_same_v<Value, std::string_view>, "cells are double, std::int64_t or std::string_view");
+    return {AtomType::text, false, false, std::nullopt};
+  }
+}
+
+template <typename... Values>
+VectorDomain vector_domain() {
+  return VectorDomain({atom_domain<Values>()...});
+}
+
+}  // namespace snapdp

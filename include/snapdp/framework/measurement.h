@@ -1,0 +1,91 @@
+// Measurements: an exact statistic, snapped once, paid for first.
+//
+//   auto ages = vector_domain<double>().of_size(10'000);
+//   auto mean_age = make_clamp(ages, change_one(), Bounds(0, 100)) >> make_mean() >> make_snapping({.epsilon = "1/4"});
+//   mean_age.loss();                          // at most 1/4 at distance 1, exact
+//   mean_age.accuracy(Rational(1, 20));       // known before any row is read
+//   Release r = mean_age.release(rows, ledger);   // debit, then draw
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "snapdp/framework/aggregation.h"
+#include "snapdp/mechanism/grid_choice.h"
+#include "snapdp/mechanism/snapping.h"
+#include "snapdp/random/system_generator.h"
+
+namespace snapdp {
+
+// A privacy loss as its author writes it: text is that decimal or fraction, a double is its shortest decimal.
+class Epsilon {
+ public:
+  Epsilon(const char* text) : value_(parse_rational(text, "epsilon")) {}           // NOLINT: written in place
+  Epsilon(const std::string& text) : value_(parse_rational(text, "epsilon")) {}    // NOLINT
+  Epsilon(double value) : value_(shortest_decimal(value, "epsilon")) {}            // NOLINT
+  Epsilon(Rational value) : value_(std::move(value)) {}                            // NOLINT
+  const Rational& value() const { return value_; }
+
+ private:
+  Rational value_;
+};
+
+// Whoever pays for releases: the ledger, or a budget held in memory.
+class BudgetAccountant {
+ public:
+  virtual ~BudgetAccountant() = default;
+  // Returns once the debit is durable, or throws budget_refused and debits nothing. Nothing is ever refunded.
+  virtual void debit(const Rational& loss, const std::string& what) = 0;
+};
+
+struct NoiseOptions {
+  Epsilon epsilon;  // at distance 1 of the input metric
+  GridChoice grid = GridChoice::automatic();
+};
+
+// The half-width a of an interval with P(|released - exact statistic| > a) <= alpha, for each coordinate.
+struct Accuracy {
+  double conservative;
+  double tight;
+  double laplace;  // unrounded Laplace noise of the same scale, for comparison
+};
+
+// What was released and what it cost.
+struct Release {
+  std::vector<Dyadic> values;  // multiples of the grid, or a bound
+  Rational loss;
+};
+
+class Measurement {
+ public:
+  // Throws invalid_argument when the sensitivity is 0 (the statistic is a public constant: release it as such) or
+  // the mechanism cannot be built; see Snapping.
+  Measurement(Aggregation aggregation, const NoiseOptions& options);
+
+  const Aggregation& aggregation() const { return aggregation_; }
+  const Snapping& mechanism() const { return mechanism_; }
+  Metric input_metric() const { return aggregation_.input_metric(); }
+  // holds(d_in, epsilon): inputs at distance d_in are told apart with loss at most epsilon (pure differential
+  // privacy). Forward map: sensitivity(d_in) / scale.
+  const Relation& privacy() const { return privacy_; }
+  // The loss at distance d_in, exact; at most the requested epsilon at distance 1.
+  Rational loss(const Rational& d_in = 1) const { return privacy_.forward(d_in); }
+  Accuracy accuracy(const Rational& alpha) const;
+
+  // Folds the rows, debits the loss at distance 1, then draws.
+  Release release(const Chunk& rows, BudgetAccountant& accountant) const;
+  // The noisy statistic. The caller has paid: whoever calls this has debited loss() durably before.
+  std::vector<Dyadic> release_paid(const std::vector<Dyadic>& statistic, SystemGenerator& generator) const;
+
+ private:
+  Aggregation aggregation_;
+  Snapping mechanism_;
+  Relation privacy_;
+};
+
+inline NoiseOptions make_snapping(NoiseOptions options) { return options; }
+inline Measurement operator>>(const Aggregation& aggregation, const NoiseOptions& options) {
+  return Measurement(aggregation, options);
+}
+
+}  // namespace snapdp

@@ -1,0 +1,28 @@
+// Metrics: how far apart two datasets, or two statistics, are.
+#pragma once
+
+#include <string>
+
+namespace snapdp {
+
+enum class Metric {
+  symmetric_distance,  // rows added or removed between two multisets (add/remove neighbors are at distance 1)
+  change_one,          // rows replaced between two multisets of the same size
+  hamming,             // places where two vectors of the same length differ
+  absolute_distance,   // |y - y'| of two scalars
+  l1_distance,         // sum of |y_i - y'_i| of two vectors of scalars
+};
+
+std::string to_string(Metric metric);
+
+constexpr Metric symmetric_distance() { return Metric::symmetric_distance; }
+constexpr Metric change_one() { return Metric::change_one; }
+constexpr Metric hamming() { return Metric::hamming; }
+
+// change_one and hamming: two neighbors have the same, public, number of rows.
+constexpr bool preserves_size(Metric metric) { return metric == Metric::change_one || metric == Metric::hamming; }
+constexpr bool is_dataset_metric(Metric metric) {
+  return metric == Metric::symmetric_distance || preserves_size(metric);
+}
+
+}  // namespace snapdp

@@ -1,0 +1,111 @@
+// Transformations: deterministic functions from rows to rows, applied to one chunk at a time, with a stability
+// relation that is proved in proofs/<constructor>.md.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "snapdp/framework/chunk.h"
+#include "snapdp/framework/domain.h"
+#include "snapdp/framework/metric.h"
+#include "snapdp/framework/relation.h"
+
+namespace snapdp {
+
+// What every part of a chain declares: where it leads from and to, and its claim.
+template <typename InputDomain, typename OutputDomain>
+struct Signature {
+  InputDomain input_domain;
+  OutputDomain output_domain;
+  Metric input_metric;
+  Metric output_metric;
+  Relation relation;
+};
+
+// Row functions see blocks of at most this many rows, so that a whole chain runs in the first-level cache.
+inline constexpr std::size_t block_rows = 2048;
+
+// Room for one block of every column; a row function's output lives here until the next block.
+class Scratch {
+ public:
+  struct Buffer {
+    alignas(64) std::uint64_t values[block_rows];  // doubles or 64-bit integers
+    std::uint8_t validity[block_rows / 8];
+
+    double* reals() { return reinterpret_cast<double*>(values); }
+    std::int64_t* integers() { return reinterpret_cast<std::int64_t*>(values); }
+  };
+  Buffer& buffer(std::size_t column);
+  // One for the calling thread; a chain uses it from its first row function to its fold and then forgets it.
+  static Scratch& of_thread();
+
+ private:
+  std::array<std::unique_ptr<Buffer>, Chunk::max_columns> buffers_;
+};
+
+// Maps a block of at most block_rows rows. The result may point into `scratch` (column i into buffer i) and into the
+// input; the input may itself point into `scratch`, so column i is read before buffer i is overwritten, row by row.
+class RowFunction {
+ public:
+  virtual ~RowFunction() = default;
+  virtual Chunk apply(const Chunk& block, Scratch& scratch) const = 0;
+  // The function in a few words with all its parameters, for example "clamp to [0, 100]".
+  virtual std::string description() const = 0;
+};
+
+class Transformation {
+ public:
+  Transformation(Signature<VectorDomain, VectorDomain> signature, std::shared_ptr<const RowFunction> function);
+
+  const VectorDomain& input_domain() const { return signature_.input_domain; }
+  const VectorDomain& output_domain() const { return signature_.output_domain; }
+  Metric input_metric() const { return signature_.input_metric; }
+  Metric output_metric() const { return signature_.output_metric; }
+  const Relation& stability() const { return signature_.relation; }
+  // In order of application.
+  const std::vector<std::shared_ptr<const RowFunction>>& functions() const { return functions_; }
+
+  // First this, then `next`. Throws a mismatch error that names both sides when the output domain or metric of this
+  // is not the input domain or metric of `next`.
+  Transformation then(const Transformation& next) const;
+
+ private:
+  Transformation(Signature<VectorDomain, VectorDomain> signature,
+                 std::vector<std::shared_ptr<const RowFunction>> functions);
+  Signature<VectorDomain, VectorDomain> signature_;
+  std::vector<std::shared_ptr<const RowFunction>> functions_;
+};
+
+// Clamps column i to bounds[i]: x below lower becomes lower, above upper becomes upper; infinities clamp too.
+// 1-stable under the symmetric, change-one and Hamming metrics. The domain must be free of NaN and null (floats with
+// NaN have no total order): impute or drop first. Bounds of a real column must be doubles, of an integer column
+// 64-bit integers. Proof: proofs/make_clamp.md.
+Transformation make_clamp(const VectorDomain& domain, Metric metric, const std::vector<Bounds>& bounds);
+Transformation make_clamp(const VectorDomain& domain, Metric metric, const Bounds& bounds);
+
+// Replaces null and NaN in column i by values[i], a finite double or 64-bit integer. 1-stable under the symmetric,
+// change-one and Hamming metrics. Proof: proofs/make_impute.md.
+Transformation make_impute(const VectorDomain& domain, Metric metric, const std::vector<Dyadic>& values);
+
+// Drops every row with a null or NaN in some column. 1-stable under the symmetric distance only: under change-one and
+// Hamming the number of dropped rows would become visible, so these are refused. Proof: proofs/make_drop.md.
+Transformation make_drop(const VectorDomain& domain, Metric metric);
+
+// Reads text as numbers: column i becomes `types[i]` (columns that have that type already pass through). Blank and
+// unparsable text, "NaN" and numbers beyond the range of the type become null; "inf" and "-inf" are infinities.
+// Surrounding spaces and a leading "+" are allowed. An integer is an optional sign and digits, or a decimal or
+// scientific form whose value is a whole number ("1.00E+05" is 100000). 1-stable under the symmetric, change-one and
+// Hamming metrics. Proof: proofs/make_parse.md.
+Transformation make_parse(const VectorDomain& domain, Metric metric, const std::vector<AtomType>& types);
+
+// A constructor that still waits for its input domain and metric; chaining supplies them.
+template <typename Part>
+using Partial = std::function<Part(const VectorDomain&, Metric)>;
+
+inline Transformation operator>>(const Transformation& first, const Transformation& second) {
+  return first.then(second);
+}
+
+}  // namespace snapdp
