@@ -49,6 +49,9 @@ function(snapdp_room name)
     target_link_libraries(snapdp_${name} PRIVATE $<BUILD_INTERFACE:${library}>)
   endforeach()
   set_property(GLOBAL APPEND PROPERTY SNAPDP_ROOMS ${name})
+  # The headers of src/<folder> are in include/snapdp/<folder>.
+  file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}")
+  set_property(GLOBAL PROPERTY SNAPDP_FOLDER_${name} ${folder})
 
   # What the package configuration needs to know: the rooms and pkg-config modules below this one, nearest first.
   set(closure ${ROOM_USES})
