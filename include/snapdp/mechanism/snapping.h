@@ -1,0 +1,120 @@
+// The snapping mechanism, exact mode: Laplace noise on an exact statistic, rounded to a fixed grid.
+//
+//   Snapping mechanism({.epsilon = Rational(1, 4), .sensitivity = Dyadic(1), .lower = 0, .upper = 100});
+//   Dyadic noisy = mechanism.release(value, thread_generator());
+//
+//     out = clamp(grid * floor((clamp(value) + S * scale * ln U) / grid + 1/2))
+//
+// S is a fair sign and U a real uniform on (0, 1): a string of random bits that is extended until the integer
+// floor(.) is decided, so the output is a data-independent function of the true Laplace mechanism and its
+// privacy loss is at most sensitivity / scale <= epsilon, whatever the grid. Outputs are multiples of the
+// grid or a bound.
+//
+// What must hold for that promise: two neighbouring values differ by at most `sensitivity`, exactly; and the
+// bounds are public. A range that depends on a private number of rows must not be used as bounds.
+//
+// Side channels: the fast path has no branch and no memory address that depends on the value or the noise. A
+// sample leaves it, for an evaluation in multiple precision, with probability below 2^-17 when scale/grid is
+// between 2^-28 and 2^26 (the automatic grid and the notes' grid are), unless the value is an unclamped
+// Dyadic, whose big-integer arithmetic takes a time that depends on its width.
+//
+// Bits: a sample takes one word from the generator. Bit 0 is the sign: 0 for S = +1, 1 for S = -1. Bits 63
+// (first) to 1 (last) are the first 63 binary digits of U after the point. A sample that these do not decide
+// takes further words, each the next 64 digits, bit 63 first. A batch goes chunk by chunk of `chunk` values:
+// first the one word of each value in order, drawn in one block; then, for each undecided sample in order,
+// its further words one at a time. The same words give the same outputs, and the same number of words is
+// taken, on every instruction set.
+//
+// Threads: a Snapping is immutable and may be shared; a generator may not.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "snapdp/mechanism/grid_choice.h"
+#include "snapdp/numeric/dyadic.h"
+#include "snapdp/numeric/grid.h"
+#include "snapdp/numeric/instruction_set.h"
+#include "snapdp/numeric/rational.h"
+#include "snapdp/random/system_generator.h"
+#include "snapdp/random/word_source.h"
+
+namespace snapdp {
+
+struct SnappingOptions {
+  Rational epsilon;             // requested privacy loss, > 0
+  Dyadic sensitivity;           // largest distance between neighbouring values, > 0, in the unit of the value
+  std::optional<double> lower;  // public bounds on value and output; either may be absent
+  std::optional<double> upper;  // lower < upper
+  GridChoice grid = {};         // spacing of the outputs
+  bool integer = false;         // outputs must be integers: grid >= 1 and integral bounds
+};
+
+// How a replay computes; the result is the same for every choice.
+struct ReplayOptions {
+  InstructionSet kernel = best_instruction_set();
+  bool slow_only = false;  // every sample takes the multiple-precision path
+};
+
+class Snapping {
+ public:
+  // Throws invalid_argument naming the offending option. Rules beyond those of SnappingOptions: the scale
+  // sensitivity / epsilon and the grid are normal doubles; |bound| / grid <= 2^53, so that outputs are
+  // doubles.
+  explicit Snapping(const SnappingOptions& options);
+
+  const Rational& epsilon() const noexcept { return epsilon_; }
+  const Dyadic& sensitivity() const noexcept { return sensitivity_; }
+  // The scale of the Laplace noise: sensitivity / epsilon, rounded up to a double.
+  double scale() const noexcept { return scale_; }
+  Grid grid() const noexcept { return grid_; }
+  const std::optional<double>& lower() const noexcept { return lower_; }
+  const std::optional<double>& upper() const noexcept { return upper_; }
+  bool integer() const noexcept { return integer_; }
+  // Upper bound on the privacy loss between values at most sensitivity() apart: sensitivity / scale, exactly;
+  // at most epsilon().
+  Rational loss_bound() const { return loss_bound(sensitivity_.rational()); }
+  // The same between values at most `distance` >= 0 apart.
+  Rational loss_bound(const Rational& distance) const;
+
+  // A noisy value, exact: never wraps and never rounds beyond the grid. Throws io when the generator fails.
+  Dyadic release(const Dyadic& value, SystemGenerator& generator) const;
+
+  // out[i] = the double nearest to a release of values[i]. `out` may be the same memory as `values` but must
+  // not overlap it otherwise. Throws, with zeros in `out`: invalid_argument when the lengths differ or a
+  // value is NaN or infinite (before any bit is drawn), or when an output is beyond the largest double (only
+  // without bounds); io when the generator fails.
+  void release(std::span<const double> values, std::span<double> out, SystemGenerator& generator) const;
+
+  // The same functions on recorded words, for auditors and tests.
+  Dyadic replay(const Dyadic& value, WordSource& words, const ReplayOptions& options = {}) const;
+  // Returns how many samples took the multiple-precision path.
+  std::size_t replay(std::span<const double> values, std::span<double> out, WordSource& words,
+                     const ReplayOptions& options = {}) const;
+
+  static constexpr std::size_t chunk = 4096;
+
+ private:
+  // Constants of the fast path, in units of the grid; see src/mechanism/snap_kernel.h.
+  struct FastPath {
+    double ratio = 0;         // scale / grid
+    double grid = 0;          // spacing
+    double inverse_grid = 0;  // 1 / spacing
+    double limit = 0;  // farthest accepted distance from the nearest integer; <= 0: nothing is accepted
+    double lower = 0;  // -infinity when absent
+    double upper = 0;  // +infinity when absent
+  };
+  class Sampler;
+
+  Rational epsilon_;
+  Dyadic sensitivity_;
+  double scale_ = 0;
+  Grid grid_ = Grid(0);
+  std::optional<double> lower_;
+  std::optional<double> upper_;
+  bool integer_ = false;
+  FastPath fast_path_;
+};
+
+}  // namespace snapdp
