@@ -1,6 +1,6 @@
-// Aggregations: transformations whose function is a fold over a commutative monoid. One definition serves every
-// engine: start() gives the empty state, update() folds a chunk in, merge() joins two states, finish() gives the
-// exact statistic. Any split, order or number of threads ends in the same bits.
+// Aggregations: transformations whose function is a fold over a commutative monoid. One definition serves
+// every engine: start() gives the empty state, update() folds a chunk in, merge() joins two states, finish()
+// gives the exact statistic. Any split, order or number of threads ends in the same bits.
 #pragma once
 
 #include <functional>
@@ -36,10 +36,11 @@ class Fold {
  public:
   virtual ~Fold() = default;
   virtual std::unique_ptr<FoldState> start() const = 0;
-  // The state with these totals. They are untrusted: totals that no multiset of rows has are refused (bad_data) as
-  // far as can be told, for example a sum outside rows * bounds.
+  // The state with these totals. They are untrusted: totals that no multiset of rows has are refused
+  // (bad_data) as far as can be told, for example a sum outside rows * bounds.
   virtual std::unique_ptr<FoldState> restore(const Totals& totals) const = 0;
-  // The fold with all its parameters, for example "sum of reals in [0, 100]". Equal descriptions mean equal folds.
+  // The fold with all its parameters, for example "sum of reals in [0, 100]". Equal descriptions mean equal
+  // folds.
   virtual std::string description() const = 0;
 };
 
@@ -62,7 +63,8 @@ class AggregateState {
 
 class Aggregation {
  public:
-  Aggregation(Signature<VectorDomain, StatisticDomain> signature, std::shared_ptr<const Fold> fold, Finish finish);
+  Aggregation(Signature<VectorDomain, StatisticDomain> signature, std::shared_ptr<const Fold> fold,
+              Finish finish);
 
   const VectorDomain& input_domain() const { return signature_.input_domain; }
   const StatisticDomain& output_domain() const { return signature_.output_domain; }
@@ -75,20 +77,20 @@ class Aggregation {
   const std::string& description() const { return *identity_; }
 
   AggregateState start() const;
-  // Any number of rows. They must be in the input domain (see VectorDomain::contains); readers of untrusted data
-  // start their chains at an untrusted domain, of which everything is a member.
+  // Any number of rows. They must be in the input domain (see VectorDomain::contains); readers of untrusted
+  // data start their chains at an untrusted domain, of which everything is a member.
   void update(AggregateState& state, const Chunk& rows) const;
   // Throws a mismatch error for states of different aggregations (other bounds, another column type ...).
   void merge(AggregateState& into, const AggregateState& from) const;
-  // The exact statistic. When the input domain has a public size, another number of rows is a bad_data error that
-  // names the declared size only.
+  // The exact statistic. When the input domain has a public size, another number of rows is a bad_data error
+  // that names the declared size only.
   std::vector<Dyadic> finish(const AggregateState& state) const;
   // start, update, finish.
   std::vector<Dyadic> operator()(const Chunk& rows) const;
 
-  // The versioned byte form of a state: magic "SNDPAGG", version, identity, totals, SHA-256. restore() treats it as
-  // untrusted: a truncated, altered or foreign form, or one of another aggregation, is refused (bad_data or
-  // mismatch). Equal states have equal bytes.
+  // The versioned byte form of a state: magic "SNDPAGG", version, identity, totals, SHA-256. restore() treats
+  // it as untrusted: a truncated, altered or foreign form, or one of another aggregation, is refused
+  // (bad_data or mismatch). Equal states have equal bytes.
   std::string to_bytes(const AggregateState& state) const;
   AggregateState from_bytes(std::string_view bytes) const;
 
@@ -126,7 +128,9 @@ class ScalarTransformation {
   Metric output_metric() const { return signature_.output_metric; }
   const Relation& stability() const { return signature_.relation; }
   const std::string& description() const { return description_; }
-  std::vector<Dyadic> operator()(std::vector<Dyadic> statistic) const { return function_(std::move(statistic)); }
+  std::vector<Dyadic> operator()(std::vector<Dyadic> statistic) const {
+    return function_(std::move(statistic));
+  }
 
  private:
   friend Aggregation operator>>(const Aggregation& first, const ScalarTransformation& second);
@@ -137,8 +141,8 @@ class ScalarTransformation {
 
 Aggregation operator>>(const Aggregation& first, const ScalarTransformation& second);
 
-// Clamps every coordinate to bounds. 1-stable under the absolute and the L1 distance. The ends must lie on the
-// domain's grid. Proof: proofs/make_clamp.md.
+// Clamps every coordinate to bounds. 1-stable under the absolute and the L1 distance. The ends must lie on
+// the domain's grid. Proof: proofs/make_clamp.md.
 ScalarTransformation make_clamp(const StatisticDomain& domain, Metric metric, const Bounds& bounds);
 
 }  // namespace snapdp

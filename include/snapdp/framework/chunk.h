@@ -1,5 +1,5 @@
-// Rows as the library sees them: columns of values with optional validity bitmaps. A Chunk owns nothing; it fits
-// std::span, an Arrow array and a DuckDB vector alike.
+// Rows as the library sees them: columns of values with optional validity bitmaps. A Chunk owns nothing; it
+// fits std::span, an Arrow array and a DuckDB vector alike.
 #pragma once
 
 #include <array>
@@ -36,8 +36,8 @@ struct Chunk {
 
   Chunk() = default;
   // One column without nulls.
-  Chunk(std::span<const double> rows);        // NOLINT: rows are passed as they are
-  Chunk(std::span<const std::int64_t> rows);  // NOLINT
+  Chunk(std::span<const double> rows);            // NOLINT: rows are passed as they are
+  Chunk(std::span<const std::int64_t> rows);      // NOLINT
   Chunk(std::span<const std::string_view> rows);  // NOLINT
   // Throws invalid_argument for more than max_columns columns.
   Chunk(std::span<const Column> columns, std::size_t length);

@@ -1,4 +1,5 @@
-// Domains: which values may occur. A part of a chain promises its output domain for every input in its input domain.
+// Domains: which values may occur. A part of a chain promises its output domain for every input in its input
+// domain.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace snapdp {
 // A closed interval with lower <= upper, both finite.
 class Bounds {
  public:
-  // Throws invalid_argument naming "bounds" when lower > upper; equal ends are allowed here. NaN and infinities
-  // never reach this point: a Dyadic cannot hold them.
+  // Throws invalid_argument naming "bounds" when lower > upper; equal ends are allowed here. NaN and
+  // infinities never reach this point: a Dyadic cannot hold them.
   Bounds(Dyadic lower, Dyadic upper);
   const Dyadic& lower() const { return lower_; }
   const Dyadic& upper() const { return upper_; }
@@ -35,7 +36,7 @@ std::string to_string(const Bounds& bounds);
 struct AtomDomain {
   AtomType type = AtomType::real;
   bool nullable = false;
-  bool nan = false;  // reals only; infinities are ordinary reals until a clamp
+  bool nan = false;              // reals only; infinities are ordinary reals until a clamp
   std::optional<Bounds> bounds;  // of doubles for reals, of 64-bit integers for integers
 
   friend bool operator==(const AtomDomain&, const AtomDomain&) = default;
@@ -50,7 +51,8 @@ class VectorDomain {
 
   const std::vector<AtomDomain>& columns() const { return columns_; }
   const std::optional<std::uint64_t>& size() const { return size_; }
-  // True when every row of `rows` is a member; for the untrusted edges and for tests. The size is checked too.
+  // True when every row of `rows` is a member; for the untrusted edges and for tests. The size is checked
+  // too.
   bool contains(const Chunk& rows) const;
   friend bool operator==(const VectorDomain&, const VectorDomain&) = default;
 
@@ -71,7 +73,8 @@ struct StatisticDomain {
   Grid grid{0};
   // Only integers occur, so releases come out as integers too.
   bool integer = false;
-  // A public range with both ends finite; absent when the range depends on private data.
+  // The public range of the statistic before it is rounded to the grid, both ends finite; absent when the
+  // range depends on private data. The mechanism clamps to it.
   std::optional<Bounds> range;
 
   friend bool operator==(const StatisticDomain&, const StatisticDomain&) = default;
@@ -90,7 +93,8 @@ AtomDomain atom_domain() {
   } else if constexpr (std::is_same_v<Value, std::int64_t>) {
     return {AtomType::integer, false, false, std::nullopt};
   } else {
-    static_assert(std::is_same_v<Value, std::string_view>, "cells are double, std::int64_t or std::string_view");
+    static_assert(std::is_same_v<Value, std::string_view>,
+                  "cells are double, std::int64_t or std::string_view");
     return {AtomType::text, false, false, std::nullopt};
   }
 }

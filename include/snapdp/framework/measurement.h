@@ -1,9 +1,9 @@
 // Measurements: an exact statistic, snapped once, paid for first.
 //
 //   auto ages = vector_domain<double>().of_size(10'000);
-//   auto mean_age = make_clamp(ages, change_one(), Bounds(0, 100)) >> make_mean() >> make_snapping({.epsilon = "1/4"});
-//   mean_age.loss();                          // at most 1/4 at distance 1, exact
-//   mean_age.accuracy(Rational(1, 20));       // known before any row is read
+//   auto mean_age = make_clamp(ages, change_one(), Bounds(0, 100)) >> make_mean() >> make_snapping({.epsilon
+//   = "1/4"}); mean_age.loss();                          // at most 1/4 at distance 1, exact
+//   mean_age.accuracy(0.05);                  // known before any row is read
 //   Release r = mean_age.release(rows, ledger);   // debit, then draw
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "snapdp/framework/aggregation.h"
+#include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/grid_choice.h"
 #include "snapdp/mechanism/snapping.h"
 #include "snapdp/random/system_generator.h"
@@ -20,10 +21,10 @@ namespace snapdp {
 // A privacy loss as its author writes it: text is that decimal or fraction, a double is its shortest decimal.
 class Epsilon {
  public:
-  Epsilon(const char* text) : value_(parse_rational(text, "epsilon")) {}           // NOLINT: written in place
-  Epsilon(const std::string& text) : value_(parse_rational(text, "epsilon")) {}    // NOLINT
-  Epsilon(double value) : value_(shortest_decimal(value, "epsilon")) {}            // NOLINT
-  Epsilon(Rational value) : value_(std::move(value)) {}                            // NOLINT
+  Epsilon(const char* text) : value_(parse_rational(text, "epsilon")) {}         // NOLINT: written in place
+  Epsilon(const std::string& text) : value_(parse_rational(text, "epsilon")) {}  // NOLINT
+  Epsilon(double value) : value_(shortest_decimal(value, "epsilon")) {}          // NOLINT
+  Epsilon(Rational value) : value_(std::move(value)) {}                          // NOLINT
   const Rational& value() const { return value_; }
 
  private:
@@ -40,7 +41,7 @@ class BudgetAccountant {
 
 struct NoiseOptions {
   Epsilon epsilon;  // at distance 1 of the input metric
-  GridChoice grid = GridChoice::automatic();
+  GridChoice grid = {};
 };
 
 // The half-width a of an interval with P(|released - exact statistic| > a) <= alpha, for each coordinate.
@@ -58,8 +59,8 @@ struct Release {
 
 class Measurement {
  public:
-  // Throws invalid_argument when the sensitivity is 0 (the statistic is a public constant: release it as such) or
-  // the mechanism cannot be built; see Snapping.
+  // Throws invalid_argument when the sensitivity is 0 (the statistic is a public constant: release it as
+  // such) or the mechanism cannot be built; see Snapping.
   Measurement(Aggregation aggregation, const NoiseOptions& options);
 
   const Aggregation& aggregation() const { return aggregation_; }
@@ -70,7 +71,7 @@ class Measurement {
   const Relation& privacy() const { return privacy_; }
   // The loss at distance d_in, exact; at most the requested epsilon at distance 1.
   Rational loss(const Rational& d_in = 1) const { return privacy_.forward(d_in); }
-  Accuracy accuracy(const Rational& alpha) const;
+  Accuracy accuracy(const FailureRate& alpha) const;
 
   // Folds the rows, debits the loss at distance 1, then draws.
   Release release(const Chunk& rows, BudgetAccountant& accountant) const;
@@ -83,7 +84,9 @@ class Measurement {
   Relation privacy_;
 };
 
-inline NoiseOptions make_snapping(NoiseOptions options) { return options; }
+inline NoiseOptions make_snapping(NoiseOptions options) {
+  return options;
+}
 inline Measurement operator>>(const Aggregation& aggregation, const NoiseOptions& options) {
   return Measurement(aggregation, options);
 }

@@ -15,12 +15,20 @@ enum class Metric {
 
 std::string to_string(Metric metric);
 
-constexpr Metric symmetric_distance() { return Metric::symmetric_distance; }
-constexpr Metric change_one() { return Metric::change_one; }
-constexpr Metric hamming() { return Metric::hamming; }
+constexpr Metric symmetric_distance() {
+  return Metric::symmetric_distance;
+}
+constexpr Metric change_one() {
+  return Metric::change_one;
+}
+constexpr Metric hamming() {
+  return Metric::hamming;
+}
 
 // change_one and hamming: two neighbors have the same, public, number of rows.
-constexpr bool preserves_size(Metric metric) { return metric == Metric::change_one || metric == Metric::hamming; }
+constexpr bool preserves_size(Metric metric) {
+  return metric == Metric::change_one || metric == Metric::hamming;
+}
 constexpr bool is_dataset_metric(Metric metric) {
   return metric == Metric::symmetric_distance || preserves_size(metric);
 }

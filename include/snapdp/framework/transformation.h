@@ -1,5 +1,5 @@
-// Transformations: deterministic functions from rows to rows, applied to one chunk at a time, with a stability
-// relation that is proved in proofs/<constructor>.md.
+// Transformations: deterministic functions from rows to rows, applied to one chunk at a time, with a
+// stability relation that is proved in proofs/<constructor>.md.
 #pragma once
 
 #include <functional>
@@ -45,8 +45,9 @@ class Scratch {
   std::array<std::unique_ptr<Buffer>, Chunk::max_columns> buffers_;
 };
 
-// Maps a block of at most block_rows rows. The result may point into `scratch` (column i into buffer i) and into the
-// input; the input may itself point into `scratch`, so column i is read before buffer i is overwritten, row by row.
+// Maps a block of at most block_rows rows. The result may point into `scratch` (column i into buffer i) and
+// into the input; the input may itself point into `scratch`, so column i is read before buffer i is
+// overwritten, row by row.
 class RowFunction {
  public:
   virtual ~RowFunction() = default;
@@ -57,7 +58,8 @@ class RowFunction {
 
 class Transformation {
  public:
-  Transformation(Signature<VectorDomain, VectorDomain> signature, std::shared_ptr<const RowFunction> function);
+  Transformation(Signature<VectorDomain, VectorDomain> signature,
+                 std::shared_ptr<const RowFunction> function);
 
   const VectorDomain& input_domain() const { return signature_.input_domain; }
   const VectorDomain& output_domain() const { return signature_.output_domain; }
@@ -67,8 +69,8 @@ class Transformation {
   // In order of application.
   const std::vector<std::shared_ptr<const RowFunction>>& functions() const { return functions_; }
 
-  // First this, then `next`. Throws a mismatch error that names both sides when the output domain or metric of this
-  // is not the input domain or metric of `next`.
+  // First this, then `next`. Throws a mismatch error that names both sides when the output domain or metric
+  // of this is not the input domain or metric of `next`.
   Transformation then(const Transformation& next) const;
 
  private:
@@ -79,25 +81,26 @@ class Transformation {
 };
 
 // Clamps column i to bounds[i]: x below lower becomes lower, above upper becomes upper; infinities clamp too.
-// 1-stable under the symmetric, change-one and Hamming metrics. The domain must be free of NaN and null (floats with
-// NaN have no total order): impute or drop first. Bounds of a real column must be doubles, of an integer column
-// 64-bit integers. Proof: proofs/make_clamp.md.
+// 1-stable under the symmetric, change-one and Hamming metrics. The domain must be free of NaN and null
+// (floats with NaN have no total order): impute or drop first. Bounds of a real column must be doubles, of an
+// integer column 64-bit integers. Proof: proofs/make_clamp.md.
 Transformation make_clamp(const VectorDomain& domain, Metric metric, const std::vector<Bounds>& bounds);
 Transformation make_clamp(const VectorDomain& domain, Metric metric, const Bounds& bounds);
 
-// Replaces null and NaN in column i by values[i], a finite double or 64-bit integer. 1-stable under the symmetric,
-// change-one and Hamming metrics. Proof: proofs/make_impute.md.
+// Replaces null and NaN in column i by values[i], a finite double or 64-bit integer. 1-stable under the
+// symmetric, change-one and Hamming metrics. Proof: proofs/make_impute.md.
 Transformation make_impute(const VectorDomain& domain, Metric metric, const std::vector<Dyadic>& values);
 
-// Drops every row with a null or NaN in some column. 1-stable under the symmetric distance only: under change-one and
-// Hamming the number of dropped rows would become visible, so these are refused. Proof: proofs/make_drop.md.
+// Drops every row with a null or NaN in some column. 1-stable under the symmetric distance only: under
+// change-one and Hamming the number of dropped rows would become visible, so these are refused. Proof:
+// proofs/make_drop.md.
 Transformation make_drop(const VectorDomain& domain, Metric metric);
 
-// Reads text as numbers: column i becomes `types[i]` (columns that have that type already pass through). Blank and
-// unparsable text, "NaN" and numbers beyond the range of the type become null; "inf" and "-inf" are infinities.
-// Surrounding spaces and a leading "+" are allowed. An integer is an optional sign and digits, or a decimal or
-// scientific form whose value is a whole number ("1.00E+05" is 100000). 1-stable under the symmetric, change-one and
-// Hamming metrics. Proof: proofs/make_parse.md.
+// Reads text as numbers: column i becomes `types[i]` (columns that have that type already pass through).
+// Blank and unparsable text, "NaN" and numbers beyond the range of the type become null; "inf" and "-inf" are
+// infinities. Surrounding spaces and a leading "+" are allowed. An integer is an optional sign and digits, or
+// a decimal or scientific form whose value is a whole number ("1.00E+05" is 100000). 1-stable under the
+// symmetric, change-one and Hamming metrics. Proof: proofs/make_parse.md.
 Transformation make_parse(const VectorDomain& domain, Metric metric, const std::vector<AtomType>& types);
 
 // A constructor that still waits for its input domain and metric; chaining supplies them.

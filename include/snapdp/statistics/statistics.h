@@ -1,5 +1,5 @@
-// The statistics of SnapDP: aggregations that are exact before noise. Sensitivities and public ranges are those of
-// the table below, exact; n is the public size, a and b the bounds of a column.
+// The statistics of SnapDP: aggregations that are exact before noise. Sensitivities and public ranges are
+// those of the table below, exact; n is the public size, a and b the bounds of a column.
 //
 //   statistic          change-one or Hamming, n public     add/remove one row        public range
 //   count              0 (a public constant)               1                         [n, n], or none
@@ -9,14 +9,15 @@
 //   covariance         (b - a) (d - c) / n                 -                         [-M', M']
 //   histogram          2 in L1                             1 in L1                   [0, n] a bin, or none
 //
-// M = n/(n-1) (b-a)^2/4 for even n and (n+1)/(4n) (b-a)^2 for odd n; M' has (b-a)(d-c) for (b-a)^2. A public range
-// that depends on n exists only when n is public: it must never be derived from a private row count.
+// M = n/(n-1) (b-a)^2/4 for even n and (n+1)/(4n) (b-a)^2 for odd n; M' has (b-a)(d-c) for (b-a)^2. A public
+// range that depends on n exists only when n is public: it must never be derived from a private row count.
 //
 // A statistic is rounded once, to the grid g: 1 for integer statistics, otherwise the largest power of two
 // <= sensitivity * 2^-40; the sensitivity is then raised to a multiple of g (see Grid for why that is sound).
 //
-// Every constructor refuses domains that may hold null or NaN or lack bounds where it needs them; chain make_impute
-// or make_drop and make_clamp before it. Written without arguments it takes its domain and metric from the chain:
+// Every constructor refuses domains that may hold null or NaN or lack bounds where it needs them; chain
+// make_impute or make_drop and make_clamp before it. Written without arguments it takes its domain and metric
+// from the chain:
 //   make_clamp(ages, change_one(), bounds) >> make_mean()
 #pragma once
 
@@ -41,13 +42,13 @@ Partial<Aggregation> make_sum();
 Aggregation make_mean(const VectorDomain& domain, Metric metric);
 Partial<Aggregation> make_mean();
 
-// Sum of (x - c) with c = (a + b) / 2, for the mean under add/remove: its sensitivity (b - a) / 2 is half that of a
-// sum or better. Never an integer statistic. Proof: proofs/make_centered_sum.md.
+// Sum of (x - c) with c = (a + b) / 2, for the mean under add/remove: its sensitivity (b - a) / 2 is half
+// that of a sum or better. Never an integer statistic. Proof: proofs/make_centered_sum.md.
 Aggregation make_centered_sum(const VectorDomain& domain, Metric metric);
 Partial<Aggregation> make_centered_sum();
 
-// The mean that a noisy centered sum and a noisy count give: clamp(c + sum / count, [a, b]) rounded to the nearest
-// double; the midpoint when the noisy count is below 1. Post-processing.
+// The mean that a noisy centered sum and a noisy count give: clamp(c + sum / count, [a, b]) rounded to the
+// nearest double; the midpoint when the noisy count is below 1. Post-processing.
 double mean_from_parts(const Bounds& bounds, const Dyadic& centered_sum, const Dyadic& count);
 
 // The unbiased sample variance of one bounded column, n >= 2. Proof: proofs/make_variance.md.
@@ -65,7 +66,8 @@ class Bins {
   // One bin a category; numbers match by value, text to the letter. Distinct, at least one, all of one kind.
   static Bins numbers(std::vector<Dyadic> categories);
   static Bins texts(std::vector<std::string> categories);
-  // Bins [e_0, e_1), [e_1, e_2), ... the last one closed on both sides; strictly increasing, at least two edges.
+  // Bins [e_0, e_1), [e_1, e_2), ... the last one closed on both sides; strictly increasing, at least two
+  // edges.
   static Bins edges(std::vector<Dyadic> edges);
   // Adds a last bin that counts every other row; without it these rows are not counted.
   Bins with_other() const;
@@ -86,8 +88,8 @@ class Bins {
   bool other_ = false;
 };
 
-// The number of rows in each bin, an integer vector under the L1 distance. The column's domain may be untrusted.
-// Proof: proofs/make_histogram.md.
+// The number of rows in each bin, an integer vector under the L1 distance. The column's domain may be
+// untrusted. Proof: proofs/make_histogram.md.
 Aggregation make_histogram(const VectorDomain& domain, Metric metric, const Bins& bins);
 Partial<Aggregation> make_histogram(const Bins& bins);
 

@@ -1,0 +1,154 @@
+#include "snapdp/framework/aggregation.h"
+
+#include <algorithm>
+
+#include "framework/chaining.h"
+#include "framework/state_bytes.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+std::shared_ptr<const std::string> identity_of(
+    const VectorDomain& domain, const std::vector<std::shared_ptr<const RowFunction>>& functions,
+    const std::string& last) {
+  std::string text = describe(Domain(domain));
+  for (const auto& function : functions) text += " >> " + function->description();
+  return std::make_shared<const std::string>(text + " >> " + last);
+}
+
+}  // namespace
+
+Aggregation::Aggregation(Signature<VectorDomain, StatisticDomain> signature, std::shared_ptr<const Fold> fold,
+                         Finish finish)
+    : signature_(std::move(signature)),
+      fold_(std::move(fold)),
+      finish_(std::move(finish)),
+      identity_(identity_of(signature_.input_domain, functions_, fold_->description())) {}
+
+Rational Aggregation::sensitivity(const Rational& d_in) const {
+  const std::optional<Rational> distance = signature_.relation.tightest(d_in);
+  if (!distance) {
+    throw Error(
+        ErrorCode::mismatch, "relation",
+        "sensitivity: the stability relation holds for no output distance at d_in = " + to_string(d_in));
+  }
+  return *distance;
+}
+
+AggregateState Aggregation::start() const {
+  return AggregateState(identity_, fold_->start());
+}
+
+void Aggregation::check(const AggregateState& state) const {
+  if (state.identity_ == identity_ || *state.identity_ == *identity_) return;
+  throw Error(ErrorCode::mismatch, "state",
+              "state: it belongs to \"" + state.identity() + "\", not to \"" + *identity_ +
+                  "\"; states of different aggregations do not mix");
+}
+
+void Aggregation::update(AggregateState& state, const Chunk& rows) const {
+  check(state);
+  if (rows.column_count != input_domain().columns().size()) {
+    throw Error(ErrorCode::mismatch, "columns",
+                "columns: " + std::to_string(rows.column_count) + " given; the aggregation takes " +
+                    describe(Domain(input_domain())));
+  }
+  for (std::size_t i = 0; i < rows.column_count; ++i) {
+    if (rows.column[i].type != input_domain().columns()[i].type) {
+      throw Error(ErrorCode::mismatch, "columns",
+                  "columns: column " + std::to_string(i) + " has another type than " +
+                      describe(input_domain().columns()[i]));
+    }
+  }
+  Scratch& scratch = Scratch::of_thread();
+  for (std::size_t first = 0; first < rows.length; first += block_rows) {
+    Chunk block = rows.slice(first, std::min(block_rows, rows.length - first));
+    for (const auto& function : functions_) block = function->apply(block, scratch);
+    state.fold_->update(block);
+  }
+}
+
+void Aggregation::merge(AggregateState& into, const AggregateState& from) const {
+  check(into);
+  check(from);
+  into.fold_->merge(*from.fold_);
+}
+
+std::vector<Dyadic> Aggregation::finish(const AggregateState& state) const {
+  check(state);
+  const Totals totals = state.totals();
+  const std::optional<std::uint64_t>& size = input_domain().size();
+  if (size && totals.rows != *size) {
+    throw Error(ErrorCode::bad_data, "size",
+                "size = " + std::to_string(*size) +
+                    ": the data do not have that many rows; declare the public number of rows");
+  }
+  return finish_(totals);
+}
+
+std::vector<Dyadic> Aggregation::operator()(const Chunk& rows) const {
+  AggregateState state = start();
+  update(state, rows);
+  return finish(state);
+}
+
+std::string Aggregation::to_bytes(const AggregateState& state) const {
+  check(state);
+  return write_state(*identity_, state.totals());
+}
+
+AggregateState Aggregation::from_bytes(std::string_view bytes) const {
+  return AggregateState(identity_, fold_->restore(read_state(bytes, *identity_)));
+}
+
+Aggregation operator>>(const Transformation& first, const Aggregation& second) {
+  const Signature<VectorDomain, VectorDomain> left{first.input_domain(), first.output_domain(),
+                                                   first.input_metric(), first.output_metric(),
+                                                   first.stability()};
+  Aggregation result = second;
+  result.signature_ = chain_signatures(left, second.signature_);
+  result.functions_ = first.functions();
+  result.functions_.insert(result.functions_.end(), second.functions_.begin(), second.functions_.end());
+  result.identity_ = identity_of(result.input_domain(), result.functions_, second.fold_->description());
+  return result;
+}
+
+ScalarTransformation::ScalarTransformation(Signature<StatisticDomain, StatisticDomain> signature,
+                                           Function function, std::string description)
+    : signature_(std::move(signature)),
+      function_(std::move(function)),
+      description_(std::move(description)) {}
+
+Aggregation operator>>(const Aggregation& first, const ScalarTransformation& second) {
+  Aggregation result = first;
+  result.signature_ = chain_signatures(first.signature_, second.signature_);
+  result.finish_ = [inner = first.finish_, outer = second.function_](const Totals& totals) {
+    return outer(inner(totals));
+  };
+  return result;
+}
+
+ScalarTransformation make_clamp(const StatisticDomain& domain, Metric metric, const Bounds& bounds) {
+  if (is_dataset_metric(metric)) {
+    throw Error(ErrorCode::mismatch, "metric",
+                "make_clamp on a statistic: the " + to_string(metric) +
+                    " measures rows; use the absolute or L1 distance");
+  }
+  if (!(domain.grid.round(bounds.lower()) == bounds.lower() &&
+        domain.grid.round(bounds.upper()) == bounds.upper())) {
+    throw Error(ErrorCode::invalid_argument, "bounds",
+                "bounds = " + to_string(bounds) + ": the ends must be multiples of the statistic's grid " +
+                    to_string(domain.grid) + "; round them outward to it");
+  }
+  StatisticDomain output = domain;
+  output.range = bounds;
+  return {{domain, output, metric, metric, Relation::stable(1)},
+          [bounds](std::vector<Dyadic> statistic) {
+            for (Dyadic& value : statistic) value = std::clamp(value, bounds.lower(), bounds.upper());
+            return statistic;
+          },
+          "clamp the statistic to " + to_string(bounds)};
+}
+
+}  // namespace snapdp

@@ -1,0 +1,136 @@
+#include "snapdp/framework/domain.h"
+
+#include <cmath>
+
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+bool contains_cell(const AtomDomain& domain, const Column& column, std::size_t row) {
+  if (column.type != domain.type) return false;
+  if (!column.valid(row)) return domain.nullable;
+  const auto inside = [&](const auto& value) {
+    return !domain.bounds ||
+           (domain.bounds->lower() <= Dyadic(value) && Dyadic(value) <= domain.bounds->upper());
+  };
+  switch (domain.type) {
+    case AtomType::real: {
+      const double value = column.reals()[row];
+      if (std::isnan(value)) return domain.nan;
+      if (std::isinf(value)) return !domain.bounds;
+      return inside(value);
+    }
+    case AtomType::integer:
+      return inside(column.integers()[row]);
+    case AtomType::text:
+      break;
+  }
+  return true;
+}
+
+void require_atom(const AtomDomain& atom) {
+  const auto refuse = [](const char* rule) { throw Error(ErrorCode::invalid_argument, "domain", rule); };
+  if (atom.nan && atom.type != AtomType::real) refuse("domain: only reals can be NaN");
+  if (!atom.bounds) return;
+  const Bounds& bounds = *atom.bounds;
+  if (atom.type == AtomType::text) refuse("domain: text has no bounds");
+  if (atom.type == AtomType::real && !(bounds.lower().is_double() && bounds.upper().is_double())) {
+    refuse("domain: the bounds of a real column must be doubles; round them outward");
+  }
+  if (atom.type == AtomType::integer && !(bounds.lower().is_int64() && bounds.upper().is_int64())) {
+    refuse("domain: the bounds of an integer column must be 64-bit integers; round them outward");
+  }
+}
+
+}  // namespace
+
+Bounds::Bounds(Dyadic lower, Dyadic upper) : lower_(std::move(lower)), upper_(std::move(upper)) {
+  if (lower_ > upper_) {
+    throw Error(ErrorCode::invalid_argument, "bounds",
+                "bounds = " + to_string(*this) + ": the lower bound is above the upper one; swap them");
+  }
+}
+
+std::string to_string(const Bounds& bounds) {
+  return "[" + to_string(bounds.lower()) + ", " + to_string(bounds.upper()) + "]";
+}
+
+VectorDomain::VectorDomain(std::vector<AtomDomain> columns) : columns_(std::move(columns)) {
+  if (columns_.empty() || columns_.size() > Chunk::max_columns) {
+    throw Error(ErrorCode::invalid_argument, "domain",
+                "domain: " + std::to_string(columns_.size()) + " columns given; there must be 1 to " +
+                    std::to_string(Chunk::max_columns));
+  }
+  for (const AtomDomain& atom : columns_) require_atom(atom);
+}
+
+VectorDomain VectorDomain::of_size(std::uint64_t size) const {
+  VectorDomain result = *this;
+  result.size_ = size;
+  return result;
+}
+
+VectorDomain VectorDomain::of_unknown_size() const {
+  VectorDomain result = *this;
+  result.size_.reset();
+  return result;
+}
+
+bool VectorDomain::contains(const Chunk& rows) const {
+  if (rows.column_count != columns_.size()) return false;
+  if (size_ && *size_ != rows.length) return false;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    for (std::size_t row = 0; row < rows.length; ++row) {
+      if (!contains_cell(columns_[i], rows.column[i], row)) return false;
+    }
+  }
+  return true;
+}
+
+VectorDomain untrusted_domain(const std::vector<AtomType>& types) {
+  std::vector<AtomDomain> columns;
+  for (const AtomType type : types) columns.push_back({type, true, type == AtomType::real, std::nullopt});
+  return VectorDomain(std::move(columns));
+}
+
+std::string describe(const AtomDomain& domain) {
+  std::string text;
+  switch (domain.type) {
+    case AtomType::real:
+      text = "real";
+      break;
+    case AtomType::integer:
+      text = "integer";
+      break;
+    case AtomType::text:
+      text = "text";
+      break;
+  }
+  if (domain.bounds) text += " in " + to_string(*domain.bounds);
+  if (domain.nullable && domain.nan) return text + " or NaN or null";
+  if (domain.nan) text += " or NaN";
+  if (domain.nullable) text += " or null";
+  return text;
+}
+
+std::string describe(const Domain& domain) {
+  if (const auto* rows = std::get_if<VectorDomain>(&domain)) {
+    std::string text = "vectors of ";
+    text += rows->size() ? std::to_string(*rows->size()) + " rows (" : "any number of rows (";
+    for (std::size_t i = 0; i < rows->columns().size(); ++i) {
+      if (i > 0) text += ", ";
+      text += describe(rows->columns()[i]);
+    }
+    return text + ")";
+  }
+  const auto& statistic = std::get<StatisticDomain>(domain);
+  std::string text = statistic.dimension == 1
+                         ? "a multiple of "
+                         : "vectors of " + std::to_string(statistic.dimension) + " multiples of ";
+  text += statistic.grid == Grid(0) ? "1" : to_string(statistic.grid);
+  if (statistic.range) text += " in " + to_string(*statistic.range);
+  return text;
+}
+
+}  // namespace snapdp

@@ -1,0 +1,379 @@
+// The row-wise transformations of transformation.h: clamp, impute, drop and parse.
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <clocale>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include "snapdp/error.h"
+#include "snapdp/framework/transformation.h"
+#include "snapdp/numeric/row_kernels.h"
+
+namespace snapdp {
+namespace {
+
+[[noreturn]] void refuse(const char* parameter, const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, parameter, std::string(parameter) + ": " + message);
+}
+
+void require_dataset_metric(Metric metric, const char* what) {
+  if (!is_dataset_metric(metric)) {
+    throw Error(ErrorCode::mismatch, "metric",
+                std::string(what) + " works on rows, but the " + to_string(metric) +
+                    " measures statistics; use symmetric_distance(), change_one() or hamming()");
+  }
+}
+
+void require_one_each(const VectorDomain& domain, std::size_t given, const char* parameter) {
+  if (given != domain.columns().size()) {
+    refuse(parameter, std::to_string(given) + " given for " + std::to_string(domain.columns().size()) +
+                          " columns; give one for each");
+  }
+}
+
+// A row-wise function that maps every row to one row is 1-stable under each dataset metric.
+Signature<VectorDomain, VectorDomain> row_by_row(const VectorDomain& domain, std::vector<AtomDomain> columns,
+                                                 Metric metric) {
+  VectorDomain output(std::move(columns));
+  if (domain.size()) output = output.of_size(*domain.size());
+  return {domain, output, metric, metric, Relation::stable(1)};
+}
+
+std::string listed(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : " and ") + item;
+  return text;
+}
+
+// Column i of a chunk, its values now in buffer i and free of nulls.
+void point_at(Chunk& chunk, std::size_t i, AtomType type, Scratch::Buffer& buffer) {
+  chunk.column[i] = {type, buffer.values};
+}
+
+class ClampRows final : public RowFunction {
+ public:
+  explicit ClampRows(std::vector<Bounds> bounds) : bounds_(std::move(bounds)) {
+    for (const Bounds& bound : bounds_) {
+      ends_.push_back({bound.lower().to_double_nearest(), bound.upper().to_double_nearest(),
+                       bound.lower().is_int64() ? bound.lower().rational().get_num().get_si() : 0,
+                       bound.upper().is_int64() ? bound.upper().rational().get_num().get_si() : 0});
+    }
+  }
+
+  Chunk apply(const Chunk& block, Scratch& scratch) const override {
+    Chunk result = block;
+    for (std::size_t i = 0; i < block.column_count; ++i) {
+      Scratch::Buffer& buffer = scratch.buffer(i);
+      if (block.column[i].type == AtomType::real) {
+        clamp_doubles(block.column[i].reals(), buffer.reals(), block.length, ends_[i].lower, ends_[i].upper);
+      } else {
+        clamp_integers(block.column[i].integers(), buffer.integers(), block.length, ends_[i].integer_lower,
+                       ends_[i].integer_upper);
+      }
+      point_at(result, i, block.column[i].type, buffer);
+    }
+    return result;
+  }
+
+  std::string description() const override {
+    std::vector<std::string> items;
+    for (const Bounds& bound : bounds_) items.push_back(to_string(bound));
+    return "clamp to " + listed(items);
+  }
+
+ private:
+  struct Ends {
+    double lower, upper;
+    std::int64_t integer_lower, integer_upper;
+  };
+  std::vector<Bounds> bounds_;
+  std::vector<Ends> ends_;
+};
+
+class ImputeRows final : public RowFunction {
+ public:
+  explicit ImputeRows(std::vector<Dyadic> values) : values_(std::move(values)) {
+    for (const Dyadic& value : values_) {
+      constants_.push_back(
+          {value.to_double_nearest(), value.is_int64() ? value.rational().get_num().get_si() : 0});
+    }
+  }
+
+  Chunk apply(const Chunk& block, Scratch& scratch) const override {
+    Chunk result = block;
+    for (std::size_t i = 0; i < block.column_count; ++i) {
+      const Column& column = block.column[i];
+      Scratch::Buffer& buffer = scratch.buffer(i);
+      if (column.type == AtomType::real) {
+        impute_doubles(column.reals(), column.validity, column.validity_offset, buffer.reals(), block.length,
+                       constants_[i].real);
+      } else {
+        impute_integers(column.integers(), column.validity, column.validity_offset, buffer.integers(),
+                        block.length, constants_[i].integer);
+      }
+      point_at(result, i, column.type, buffer);
+    }
+    return result;
+  }
+
+  std::string description() const override {
+    std::vector<std::string> items;
+    for (const Dyadic& value : values_) items.push_back(to_string(value));
+    return "impute " + listed(items);
+  }
+
+ private:
+  struct Constant {
+    double real;
+    std::int64_t integer;
+  };
+  std::vector<Dyadic> values_;
+  std::vector<Constant> constants_;
+};
+
+class DropRows final : public RowFunction {
+ public:
+  Chunk apply(const Chunk& block, Scratch& scratch) const override {
+    Chunk result = block;
+    if (block.column_count == 1) {
+      const Column& column = block.column[0];
+      Scratch::Buffer& buffer = scratch.buffer(0);
+      result.length = column.type == AtomType::real
+                          ? drop_doubles(column.reals(), column.validity, column.validity_offset,
+                                         buffer.reals(), block.length)
+                          : drop_integers(column.integers(), column.validity, column.validity_offset,
+                                          buffer.integers(), block.length);
+      point_at(result, 0, column.type, buffer);
+      return result;
+    }
+    // A row goes when any of its cells is missing; the columns are compacted together, in order.
+    std::size_t kept = 0;
+    for (std::size_t row = 0; row < block.length; ++row) {
+      bool complete = true;
+      for (std::size_t i = 0; i < block.column_count; ++i) {
+        const Column& column = block.column[i];
+        complete &= column.valid(row) && !(column.type == AtomType::real && std::isnan(column.reals()[row]));
+      }
+      for (std::size_t i = 0; i < block.column_count; ++i) {
+        const Column& column = block.column[i];
+        Scratch::Buffer& buffer = scratch.buffer(i);
+        if (column.type == AtomType::real) {
+          buffer.reals()[kept] = column.reals()[row];
+        } else {
+          buffer.integers()[kept] = column.integers()[row];
+        }
+      }
+      kept += complete ? 1 : 0;
+    }
+    for (std::size_t i = 0; i < block.column_count; ++i)
+      point_at(result, i, block.column[i].type, scratch.buffer(i));
+    result.length = kept;
+    return result;
+  }
+
+  std::string description() const override { return "drop null and NaN"; }
+};
+
+std::string_view trimmed(std::string_view text) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+') text.remove_prefix(1);
+  return text;
+}
+
+std::optional<double> parse_real(std::string_view cell) {
+  const std::string_view text = trimmed(cell);
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end != text.data() + text.size() || text.empty()) return std::nullopt;
+  if (status == std::errc::result_out_of_range) {
+    // Too small or too large for a double: only the second is null. strtod tells which, in the C locale.
+    static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
+    value = strtod_l(std::string(text).c_str(), nullptr, c_locale);
+    if (std::isinf(value)) return std::nullopt;
+  } else if (status != std::errc() || std::isnan(value)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+// [sign] digits [. digits] [e exponent], exactly, when it is a whole number of at most 64 bits.
+std::optional<std::int64_t> parse_integer(std::string_view cell) {
+  const std::string_view text = trimmed(cell);
+  const char* const end = text.data() + text.size();
+  std::int64_t value = 0;
+  const auto [plain_end, status] = std::from_chars(text.data(), end, value);
+  if (plain_end == end && status == std::errc()) return value;
+  if (text.empty()) return std::nullopt;
+
+  std::string digits;  // of the magnitude, with the sign in front
+  long exponent = 0;
+  std::size_t i = 0;
+  if (text[0] == '-') digits += text[i++];
+  const std::size_t sign_length = digits.size();
+  bool point = false;
+  bool any = false;
+  for (; i < text.size() && ((text[i] >= '0' && text[i] <= '9') || (text[i] == '.' && !point)); ++i) {
+    if (text[i] == '.') {
+      point = true;
+      continue;
+    }
+    any = true;
+    if (point) --exponent;
+    if (digits.size() > sign_length || text[i] != '0') digits += text[i];
+  }
+  if (!any) return std::nullopt;
+  if (i < text.size()) {
+    if (text[i] != 'e' && text[i] != 'E') return std::nullopt;
+    ++i;
+    if (i < text.size() && text[i] == '+') ++i;
+    long written = 0;
+    const auto [exponent_end, exponent_status] = std::from_chars(text.data() + i, end, written);
+    if (exponent_end != end || exponent_status != std::errc() || std::abs(written) > 1'000'000)
+      return std::nullopt;
+    exponent += written;
+  }
+  if (digits.size() == sign_length) return 0;
+  while (exponent < 0 && digits.back() == '0') {
+    digits.pop_back();
+    ++exponent;
+  }
+  if (exponent < 0 || exponent > 18) return std::nullopt;
+  digits.append(static_cast<std::size_t>(exponent), '0');
+  const auto [whole_end, whole_status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (whole_status != std::errc() || whole_end != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+class ParseRows final : public RowFunction {
+ public:
+  explicit ParseRows(std::vector<AtomType> types) : types_(std::move(types)) {}
+
+  Chunk apply(const Chunk& block, Scratch& scratch) const override {
+    Chunk result = block;
+    for (std::size_t i = 0; i < block.column_count; ++i) {
+      const Column& column = block.column[i];
+      if (column.type == types_[i]) continue;
+      Scratch::Buffer& buffer = scratch.buffer(i);
+      std::fill(std::begin(buffer.validity), std::end(buffer.validity), std::uint8_t{0});
+      for (std::size_t row = 0; row < block.length; ++row) {
+        bool valid = false;
+        std::uint64_t bits = 0;
+        if (column.valid(row)) {
+          if (types_[i] == AtomType::real) {
+            const std::optional<double> value = parse_real(column.texts()[row]);
+            valid = value.has_value();
+            bits = std::bit_cast<std::uint64_t>(value.value_or(0.0));
+          } else {
+            const std::optional<std::int64_t> value = parse_integer(column.texts()[row]);
+            valid = value.has_value();
+            bits = static_cast<std::uint64_t>(value.value_or(0));
+          }
+        }
+        buffer.values[row] = bits;
+        if (valid)
+          buffer.validity[row / 8] = static_cast<std::uint8_t>(buffer.validity[row / 8] | (1U << (row % 8)));
+      }
+      result.column[i] = {types_[i], buffer.values, buffer.validity, 0};
+    }
+    return result;
+  }
+
+  std::string description() const override {
+    std::vector<std::string> items;
+    for (const AtomType type : types_)
+      items.push_back(describe(AtomDomain{type, false, false, std::nullopt}));
+    return "read text as " + listed(items);
+  }
+
+ private:
+  std::vector<AtomType> types_;
+};
+
+}  // namespace
+
+Transformation make_clamp(const VectorDomain& domain, Metric metric, const std::vector<Bounds>& bounds) {
+  require_dataset_metric(metric, "make_clamp");
+  require_one_each(domain, bounds.size(), "bounds");
+  std::vector<AtomDomain> columns = domain.columns();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    AtomDomain& column = columns[i];
+    if (column.type == AtomType::text) refuse("domain", "text cannot be clamped; use make_parse first");
+    if (column.nan || column.nullable) {
+      refuse("domain", "it holds " + describe(column) +
+                           ", and clamping needs a total order; use make_impute or make_drop first");
+    }
+    const bool fits = column.type == AtomType::real
+                          ? bounds[i].lower().is_double() && bounds[i].upper().is_double()
+                          : bounds[i].lower().is_int64() && bounds[i].upper().is_int64();
+    if (!fits) {
+      refuse("bounds", to_string(bounds[i]) + (column.type == AtomType::real
+                                                   ? " are not doubles; round them outward"
+                                                   : " are not 64-bit integers; round them outward"));
+    }
+    column.bounds = bounds[i];
+  }
+  return {row_by_row(domain, std::move(columns), metric), std::make_shared<ClampRows>(bounds)};
+}
+
+Transformation make_clamp(const VectorDomain& domain, Metric metric, const Bounds& bounds) {
+  return make_clamp(domain, metric, std::vector<Bounds>{bounds});
+}
+
+Transformation make_impute(const VectorDomain& domain, Metric metric, const std::vector<Dyadic>& values) {
+  require_dataset_metric(metric, "make_impute");
+  require_one_each(domain, values.size(), "impute");
+  std::vector<AtomDomain> columns = domain.columns();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    AtomDomain& column = columns[i];
+    if (column.type == AtomType::text) refuse("domain", "text is not imputed; use make_parse first");
+    if (!(column.type == AtomType::real ? values[i].is_double() : values[i].is_int64())) {
+      refuse("impute", to_string(values[i]) +
+                           (column.type == AtomType::real ? " is not a double" : " is not a 64-bit integer"));
+    }
+    if (column.bounds && !(column.bounds->lower() <= values[i] && values[i] <= column.bounds->upper())) {
+      refuse("impute",
+             to_string(values[i]) + " lies outside the column's bounds " + to_string(*column.bounds));
+    }
+    column.nan = false;
+    column.nullable = false;
+  }
+  return {row_by_row(domain, std::move(columns), metric), std::make_shared<ImputeRows>(values)};
+}
+
+Transformation make_drop(const VectorDomain& domain, Metric metric) {
+  require_dataset_metric(metric, "make_drop");
+  if (preserves_size(metric)) {
+    throw Error(
+        ErrorCode::mismatch, "metric",
+        "make_drop: under the " + to_string(metric) +
+            " the number of rows is public, and dropping would reveal how many are missing; use make_impute");
+  }
+  std::vector<AtomDomain> columns = domain.columns();
+  for (AtomDomain& column : columns) {
+    if (column.type == AtomType::text) refuse("domain", "text is not dropped; use make_parse first");
+    column.nan = false;
+    column.nullable = false;
+  }
+  return {{domain, VectorDomain(std::move(columns)), metric, metric, Relation::stable(1)},
+          std::make_shared<DropRows>()};
+}
+
+Transformation make_parse(const VectorDomain& domain, Metric metric, const std::vector<AtomType>& types) {
+  require_dataset_metric(metric, "make_parse");
+  require_one_each(domain, types.size(), "types");
+  std::vector<AtomDomain> columns = domain.columns();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].type == types[i]) continue;
+    if (columns[i].type != AtomType::text) {
+      refuse("types", "only text is read as another type, not " + describe(columns[i]));
+    }
+    columns[i] = untrusted_domain({types[i]}).columns().front();
+  }
+  return {row_by_row(domain, std::move(columns), metric), std::make_shared<ParseRows>(types)};
+}
+
+}  // namespace snapdp

@@ -1,0 +1,134 @@
+#include "framework/state_bytes.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+constexpr std::string_view magic{"SNDPAGG", 8};
+constexpr std::uint32_t version = 1;
+constexpr std::size_t checksum_bytes = 32;
+constexpr std::uint64_t max_rows = std::uint64_t{1} << 63;
+constexpr std::uint32_t max_totals = 1'000'000;
+constexpr std::int64_t max_exponent = 3000;
+constexpr std::uint32_t max_mantissa_bytes = 1024;
+
+[[noreturn]] void refuse(const char* what) {
+  throw Error(ErrorCode::bad_data, "state",
+              std::string("state: its byte form ") + what + "; recompute the state from the rows");
+}
+
+std::string checksum(std::string_view bytes) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int length = 0;
+  if (EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha256(), nullptr) != 1 ||
+      length != checksum_bytes) {
+    throw Error(ErrorCode::io, "state", "state: OpenSSL could not compute SHA-256");
+  }
+  return std::string(reinterpret_cast<const char*>(digest), length);
+}
+
+template <typename Number>
+void append(std::string& bytes, Number value) {
+  for (std::size_t i = 0; i < sizeof value; ++i) {
+    bytes += static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i) & 0xff);
+  }
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+
+  std::string_view take(std::size_t count) {
+    if (count > rest_.size()) refuse("is truncated");
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return taken;
+  }
+  template <typename Number>
+  Number number() {
+    std::uint64_t value = 0;
+    const std::string_view bytes = take(sizeof(Number));
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      value |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+    }
+    return static_cast<Number>(value);
+  }
+  std::size_t left() const { return rest_.size(); }
+
+ private:
+  std::string_view rest_;
+};
+
+void append(std::string& bytes, const Dyadic& value) {
+  append(bytes, static_cast<std::int64_t>(value.exponent()));
+  append(bytes, static_cast<std::uint8_t>(value.sign() == 0 ? 0 : value.sign() > 0 ? 1 : 2));
+  std::string mantissa((mpz_sizeinbase(value.mantissa().get_mpz_t(), 2) + 7) / 8, '\0');
+  std::size_t count = 0;
+  mpz_export(mantissa.data(), &count, -1, 1, 0, 0, value.mantissa().get_mpz_t());
+  mantissa.resize(count);
+  append(bytes, static_cast<std::uint32_t>(mantissa.size()));
+  bytes += mantissa;
+}
+
+Dyadic read_dyadic(Reader& reader) {
+  const auto exponent = reader.number<std::int64_t>();
+  const auto sign = reader.number<std::uint8_t>();
+  const auto length = reader.number<std::uint32_t>();
+  if (exponent < -max_exponent || exponent > max_exponent || sign > 2 || length > max_mantissa_bytes) {
+    refuse("holds a number out of range");
+  }
+  const std::string_view bytes = reader.take(length);
+  if ((sign == 0) != bytes.empty() || (sign == 0 && exponent != 0))
+    refuse("holds a number that is not canonical");
+  if (!bytes.empty() && (bytes.back() == '\0' || (bytes.front() & 1) == 0)) {
+    refuse("holds a number that is not canonical");
+  }
+  Integer mantissa;
+  mpz_import(mantissa.get_mpz_t(), bytes.size(), -1, 1, 0, 0, bytes.data());
+  return Dyadic(sign == 2 ? Integer(-mantissa) : mantissa, static_cast<long>(exponent));
+}
+
+}  // namespace
+
+std::string write_state(const std::string& identity, const Totals& totals) {
+  std::string bytes(magic);
+  append(bytes, version);
+  append(bytes, static_cast<std::uint32_t>(identity.size()));
+  bytes += identity;
+  append(bytes, totals.rows);
+  append(bytes, static_cast<std::uint32_t>(totals.values.size()));
+  for (const Dyadic& value : totals.values) append(bytes, value);
+  return bytes + checksum(bytes);
+}
+
+Totals read_state(std::string_view bytes, const std::string& identity) {
+  if (bytes.size() < magic.size() + checksum_bytes || bytes.substr(0, magic.size()) != magic) {
+    refuse("is not one of SnapDP's states");
+  }
+  const std::string_view body = bytes.substr(0, bytes.size() - checksum_bytes);
+  if (bytes.substr(body.size()) != checksum(body)) refuse("is truncated or altered");
+  Reader reader(body.substr(magic.size()));
+  if (reader.number<std::uint32_t>() != version) refuse("has a version that this library does not know");
+  const auto identity_length = reader.number<std::uint32_t>();
+  const std::string_view found = reader.take(identity_length);
+  if (found != identity) {
+    throw Error(ErrorCode::mismatch, "state",
+                "state: it belongs to another aggregation than \"" + identity + "\"; states do not mix");
+  }
+  Totals totals;
+  totals.rows = reader.number<std::uint64_t>();
+  if (totals.rows > max_rows) refuse("claims more than 2^63 rows");
+  const auto count = reader.number<std::uint32_t>();
+  if (count > max_totals) refuse("holds too many totals");
+  totals.values.reserve(std::min<std::size_t>(count, reader.left()));
+  for (std::uint32_t i = 0; i < count; ++i) totals.values.push_back(read_dyadic(reader));
+  if (reader.left() != 0) refuse("is longer than its contents");
+  return totals;
+}
+
+}  // namespace snapdp

@@ -1,0 +1,33 @@
+#include "snapdp/framework/transformation.h"
+
+#include "framework/chaining.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+
+Scratch::Buffer& Scratch::buffer(std::size_t column) {
+  std::unique_ptr<Buffer>& buffer = buffers_.at(column);
+  if (!buffer) buffer = std::make_unique<Buffer>();
+  return *buffer;
+}
+
+Scratch& Scratch::of_thread() {
+  thread_local Scratch scratch;
+  return scratch;
+}
+
+Transformation::Transformation(Signature<VectorDomain, VectorDomain> signature,
+                               std::shared_ptr<const RowFunction> function)
+    : Transformation(std::move(signature), std::vector{std::move(function)}) {}
+
+Transformation::Transformation(Signature<VectorDomain, VectorDomain> signature,
+                               std::vector<std::shared_ptr<const RowFunction>> functions)
+    : signature_(std::move(signature)), functions_(std::move(functions)) {}
+
+Transformation Transformation::then(const Transformation& next) const {
+  std::vector<std::shared_ptr<const RowFunction>> functions = functions_;
+  functions.insert(functions.end(), next.functions_.begin(), next.functions_.end());
+  return Transformation(chain_signatures(signature_, next.signature_), std::move(functions));
+}
+
+}  // namespace snapdp

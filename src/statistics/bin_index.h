@@ -1,0 +1,35 @@
+// Finding the bin of a cell quickly.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "snapdp/framework/chunk.h"
+#include "snapdp/statistics/statistics.h"
+
+namespace snapdp {
+
+class BinIndex {
+ public:
+  BinIndex(AtomType type, const Bins& bins);
+
+  std::size_t bins() const { return bins_; }
+  // Adds each row to counts[its bin]; rows that no bin counts go to counts[bins()].
+  void count(const Column& column, std::size_t rows, std::uint64_t* counts) const;
+
+ private:
+  template <typename Value>
+  std::size_t find(const std::vector<Value>& sorted, const Value& value) const;
+
+  bool edges_;
+  bool open_top_ = false;
+  std::size_t bins_;
+  std::size_t elsewhere_;            // where rows outside every category or edge go
+  std::vector<std::size_t> bin_of_;  // of the i-th smallest category; of [edge i, edge i + 1)
+  std::vector<double> reals_;
+  std::vector<std::int64_t> integers_;
+  std::vector<std::string> texts_;
+};
+
+}  // namespace snapdp
