@@ -1,15 +1,26 @@
-// Uses an installed SnapDP the way its README says.
+// Uses an installed SnapDP the way its README says: exact numbers, and one value snapped with the system's
+// randomness.
 #include <cstdio>
 #include <string>
 
 #include "snapdp/error.h"
+#include "snapdp/mechanism/snapping.h"
 #include "snapdp/numeric/rational.h"
+#include "snapdp/random/system_generator.h"
 #include "snapdp/version.h"
 
 int main() {
   const snapdp::Rational tenth = snapdp::parse_rational("0.1", "epsilon");
+  const snapdp::Rational epsilon = tenth + tenth + tenth;
   std::printf("snapdp %s: three tenths are %s\n", std::string(snapdp::version()).c_str(),
-              snapdp::to_string(snapdp::Rational(tenth + tenth + tenth)).c_str());
+              snapdp::to_string(epsilon).c_str());
+
+  const snapdp::Snapping mechanism(
+      {.epsilon = epsilon, .sensitivity = snapdp::Dyadic(1), .lower = 0, .upper = 100});
+  const snapdp::Rational noisy = mechanism.release(snapdp::Dyadic(42), snapdp::thread_generator()).rational();
+  std::printf("a noisy 42: %s\n", snapdp::to_string(noisy).c_str());
+  if (noisy < 0 || noisy > 100 || mechanism.loss_bound() > epsilon) return 1;
+
   try {
     snapdp::parse_rational("one", "epsilon");
   } catch (const snapdp::Error& error) {
