@@ -29,6 +29,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -43,12 +44,12 @@
 namespace snapdp {
 
 struct SnappingOptions {
-  Rational epsilon;             // requested privacy loss, > 0
-  Dyadic sensitivity;           // largest distance between neighbouring values, > 0, in the unit of the value
-  std::optional<double> lower;  // public bounds on value and output; either may be absent
-  std::optional<double> upper;  // lower < upper
-  GridChoice grid = {};         // spacing of the outputs
-  bool integer = false;         // outputs must be integers: grid >= 1 and integral bounds
+  Rational epsilon;    // requested privacy loss, > 0
+  Dyadic sensitivity;  // largest distance between neighbouring values, > 0, in the unit of the value
+  std::optional<double> lower = {};  // public bounds on value and output; either may be absent
+  std::optional<double> upper = {};  // lower < upper
+  GridChoice grid = {};              // spacing of the outputs
+  bool integer = false;              // outputs must be integers: grid >= 1 and integral bounds
 };
 
 // How a replay computes; the result is the same for every choice.
@@ -56,6 +57,21 @@ struct ReplayOptions {
   InstructionSet kernel = best_instruction_set();
   bool slow_only = false;  // every sample takes the multiple-precision path
 };
+
+namespace detail {
+
+// Constants of the fast path; see src/mechanism/snap_kernel.h.
+struct SnapConstants {
+  double ratio = 0;         // scale / grid
+  double grid = 0;          // spacing
+  double inverse_grid = 0;  // 1 / spacing
+  double limit = 0;         // farthest accepted distance from an integer; not positive: nothing is accepted
+  double lower = 0;         // -infinity when absent
+  double upper = 0;         // +infinity when absent
+  bool narrow = false;      // both bounds are within 2^50 grid steps of zero
+};
+
+}  // namespace detail
 
 class Snapping {
  public:
@@ -81,10 +97,10 @@ class Snapping {
   // A noisy value, exact: never wraps and never rounds beyond the grid. Throws io when the generator fails.
   Dyadic release(const Dyadic& value, SystemGenerator& generator) const;
 
-  // out[i] = the double nearest to a release of values[i]. `out` may be the same memory as `values` but must
-  // not overlap it otherwise. Throws, with zeros in `out`: invalid_argument when the lengths differ or a
-  // value is NaN or infinite (before any bit is drawn), or when an output is beyond the largest double (only
-  // without bounds); io when the generator fails.
+  // out[i] = the double nearest to a release of values[i]; the two must not overlap. Throws invalid_argument
+  // when the lengths differ or a value is NaN or infinite, before any bit is drawn. Throws, leaving zeros in
+  // `out`, invalid_argument when an output is beyond the largest double (never between bounds), and io when
+  // the generator fails.
   void release(std::span<const double> values, std::span<double> out, SystemGenerator& generator) const;
 
   // The same functions on recorded words, for auditors and tests.
@@ -96,16 +112,8 @@ class Snapping {
   static constexpr std::size_t chunk = 4096;
 
  private:
-  // Constants of the fast path, in units of the grid; see src/mechanism/snap_kernel.h.
-  struct FastPath {
-    double ratio = 0;         // scale / grid
-    double grid = 0;          // spacing
-    double inverse_grid = 0;  // 1 / spacing
-    double limit = 0;  // farthest accepted distance from the nearest integer; <= 0: nothing is accepted
-    double lower = 0;  // -infinity when absent
-    double upper = 0;  // +infinity when absent
-  };
-  class Sampler;
+  Dyadic clamp(const Dyadic& value) const;
+  Dyadic sample_slowly(const Dyadic& value, std::uint64_t word, WordSource& words) const;
 
   Rational epsilon_;
   Dyadic sensitivity_;
@@ -114,7 +122,7 @@ class Snapping {
   std::optional<double> lower_;
   std::optional<double> upper_;
   bool integer_ = false;
-  FastPath fast_path_;
+  detail::SnapConstants constants_;
 };
 
 }  // namespace snapdp

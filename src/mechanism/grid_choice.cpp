@@ -1,0 +1,83 @@
+#include "snapdp/mechanism/grid_choice.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+[[noreturn]] void refuse(std::string_view parameter, const std::string& given, const std::string& rule) {
+  throw Error(ErrorCode::invalid_argument, std::string(parameter),
+              std::string(parameter) + " = " + given + ": " + rule);
+}
+
+bool in_range(long exponent) {
+  return exponent >= GridChoice::least_exponent && exponent <= GridChoice::greatest_exponent;
+}
+
+constexpr const char* range_rule = "a grid must lie between 2^-1022 and 2^1023";
+
+}  // namespace
+
+GridChoice::GridChoice(Grid grid) : kind_(Kind::fixed), grid_(grid) {
+  if (!in_range(grid.exponent())) refuse("grid", snapdp::to_string(grid), range_rule);
+}
+
+GridChoice GridChoice::notes() {
+  GridChoice choice;
+  choice.kind_ = Kind::notes;
+  return choice;
+}
+
+GridChoice GridChoice::parse(std::string_view text, std::string_view parameter) {
+  if (text == "auto") return automatic();
+  if (text == "notes") return notes();
+  std::string shown = "\"" + std::string(text.substr(0, 60)) + (text.size() > 60 ? "...\"" : "\"");
+  long exponent = 0;
+  const char* const end = text.data() + text.size();
+  const bool power = text.starts_with("2^");
+  const auto [stop, status] = std::from_chars(text.data() + (power ? 2 : 0), end, exponent);
+  if (!power || stop != end || (status != std::errc() && status != std::errc::result_out_of_range)) {
+    refuse(parameter, shown, "must be \"auto\", \"notes\" or a power of two such as \"2^-10\"");
+  }
+  if (status == std::errc::result_out_of_range || !in_range(exponent)) refuse(parameter, shown, range_rule);
+  return GridChoice(Grid(exponent));
+}
+
+Grid GridChoice::resolve(const Rational& scale, bool integer) const {
+  const long notes_exponent = Grid::at_least(scale).exponent();
+  long exponent = 0;
+  switch (kind_) {
+    case Kind::automatic:
+      exponent = notes_exponent - 10;
+      if (integer) exponent = std::max(exponent, 0L);
+      break;
+    case Kind::notes:
+      exponent = notes_exponent;
+      break;
+    case Kind::fixed:
+      exponent = grid_.exponent();
+      break;
+  }
+  if (!in_range(exponent)) {
+    refuse("grid", to_string(*this),
+           "the grid would be 2^" + std::to_string(exponent) + "; " + range_rule +
+               ": express the statistic in another unit, or choose the grid as a power of two in that range");
+  }
+  if (integer && exponent < 0) {
+    refuse("grid", to_string(*this),
+           "the grid would be 2^" + std::to_string(exponent) +
+               ", and the outputs of an integer statistic must be integers: use \"auto\" or \"2^0\"");
+  }
+  return Grid(exponent);
+}
+
+std::string to_string(const GridChoice& choice) {
+  if (choice.is_automatic()) return "auto";
+  if (choice.is_notes()) return "notes";
+  return to_string(choice.resolve(Rational(1), false));
+}
+
+}  // namespace snapdp
