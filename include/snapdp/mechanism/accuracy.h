@@ -1,0 +1,84 @@
+// Accuracy of rounded Laplace noise, known before any row is read: an a with P(|out - y| > a) <= alpha,
+// whatever the exact statistic y inside the bounds is.
+//
+//   const AccuracyQuery query{.scale = 4, .grid = Grid(2), .alpha = 0.05};
+//   tight_accuracy(query);         // 13.63...: the least a that holds for every real y
+//   conservative_accuracy(query);  // 13.98...: scale ln(1/alpha) + grid/2
+//
+//   // The least epsilon whose tight accuracy is 4 or better:
+//   epsilon_for_accuracy({.sensitivity = 1, .accuracy = 4, .alpha = 0.05, .grid = GridChoice::notes()});
+//
+// out = grid floor((y + Laplace(scale)) / grid + 1/2), possibly clamped to public bounds, which only helps.
+// Scale, grid and accuracies are in the unit of the statistic. Accuracies are certified: the exact number
+// rounded up to the next double. Functions throw invalid_argument on a scale that is not positive and finite;
+// a rate alpha outside (0, 1) cannot be constructed.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "snapdp/mechanism/grid_choice.h"
+#include "snapdp/numeric/grid.h"
+#include "snapdp/numeric/rational.h"
+
+namespace snapdp {
+
+// A probability of failure, exact and strictly between 0 and 1. A double means its shortest decimal: 0.05 is
+// one twentieth.
+class FailureRate {
+ public:
+  // Throw invalid_argument naming `parameter`.
+  FailureRate(double value, std::string_view parameter = "alpha");    // NOLINT: written in place
+  FailureRate(Rational value, std::string_view parameter = "alpha");  // NOLINT
+
+  const Rational& value() const noexcept { return value_; }
+
+ private:
+  Rational value_;
+};
+
+struct AccuracyQuery {
+  double scale;  // of the Laplace noise
+  Grid grid;     // spacing of the outputs
+  FailureRate alpha;
+  // What the statistic itself may be off by: g/2 when it is rounded to a grid g before noise. >= 0.
+  Rational rounding_error = 0;
+  // upper - lower when both values and outputs are clamped to public bounds: no accuracy exceeds it. > 0.
+  std::optional<double> range = std::nullopt;
+};
+
+// scale ln(1/alpha) + grid/2, the notes' formula.
+double conservative_accuracy(const AccuracyQuery& query);
+
+// The least a that holds for every real y when nothing is clamped; with clamps it stays valid.
+double tight_accuracy(const AccuracyQuery& query);
+
+// scale ln(1/alpha): Laplace noise without rounding, for comparison. Ignores grid, rounding_error and range.
+double laplace_accuracy(const AccuracyQuery& query);
+
+// The largest probability of an error above `accuracy` >= 0, over every real y and without clamps, rounded
+// up.
+double worst_miss(double scale, Grid grid, const Rational& accuracy);
+
+struct EpsilonQuery {
+  Rational sensitivity;  // > 0
+  Rational accuracy;     // the target, > 0
+  FailureRate alpha;
+  GridChoice grid = {};
+  bool integer = false;  // see GridChoice
+  Rational rounding_error = 0;
+  std::optional<double> range = std::nullopt;
+};
+
+// The least multiple of 2^-60 such that scale sensitivity/epsilon, rounded up to a double, and the grid
+// chosen for it have a tight accuracy, as reported, not above the target. Throws invalid_argument when no
+// epsilon reaches the target (with the least target that can be reached), or when every epsilon does because
+// it is not below the range.
+Rational epsilon_for_accuracy(const EpsilonQuery& query);
+
+// The largest scale, a normal double, whose tight accuracy on the grid chosen for it is not above the target:
+// epsilon_for_accuracy without the last step. Ignores the sensitivity.
+double scale_for_accuracy(const EpsilonQuery& query);
+
+}  // namespace snapdp

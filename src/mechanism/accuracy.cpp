@@ -1,0 +1,312 @@
+#include "snapdp/mechanism/accuracy.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "mechanism/certified.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+using certified::certify;
+
+[[noreturn]] void refuse(std::string_view parameter, const std::string& given, const std::string& rule) {
+  throw Error(ErrorCode::invalid_argument, std::string(parameter),
+              std::string(parameter) + " = " + given + ": " + rule);
+}
+
+void check_scale(double scale) {
+  if (!(scale > 0) || !std::isfinite(scale)) {
+    refuse("scale", to_string(scale),
+           "must be positive and finite; the scale of the noise is sensitivity / epsilon");
+  }
+}
+
+void check_common(const Rational& rounding_error, const std::optional<double>& range) {
+  if (rounding_error < 0) {
+    refuse("rounding_error", to_string(rounding_error),
+           "must not be negative; use half the grid the statistic is on");
+  }
+  if (range && (!(*range > 0) || !std::isfinite(*range))) {
+    refuse("range", to_string(*range), "must be positive and finite; leave it out when a bound is absent");
+  }
+}
+
+void check(const AccuracyQuery& query) {
+  check_scale(query.scale);
+  check_common(query.rounding_error, query.range);
+}
+
+double within(double accuracy, const std::optional<double>& range) {
+  return range ? std::min(accuracy, *range) : accuracy;
+}
+
+// value / grid.
+template <typename Real>
+Real in_units(const Rational& value, Grid grid) {
+  return Real(Rational(value / grid.spacing().rational()));
+}
+
+// The supremum over real y of P(|out - y| > a), with a and ratio = scale/grid in units of the grid.
+//
+// Let p > a and m > a be the distances from y to the next outputs beyond a above and below. Both tails
+// together are P = (e^-(p-1/2)/ratio + e^-(m-1/2)/ratio) / 2, and p + m is an integer > 2 a, because both
+// ends are outputs. For a fixed sum P is convex, so the worst y has p -> a (or, mirrored, m -> a) and the
+// least sum, floor(2 a) + 1:
+//   P = e^-(a-1/2)/ratio (1 + e^-d/ratio) / 2,   d = floor(2 a) + 1 - 2 a.
+// Needs a >= 1/2; below that a y halfway between two outputs has no output within a, and P = 1.
+template <typename Real>
+Real worst_miss_in_units(const Real& a, const Real& ratio) {
+  const Real one(1.0);
+  const Real twice = ldexp(a, 1);
+  const Real d = floor(twice) + one - twice;
+  return ldexp(exp((Real(0.5) - a) / ratio) * (one + exp(-d / ratio)), -1);
+}
+
+// Is the tight accuracy of (scale, grid) at most `accuracy`?
+bool reaches(double scale, Grid grid, const Rational& accuracy, const Rational& alpha) {
+  if (accuracy < grid.spacing().rational() / 2) return false;
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    const Real miss =
+        worst_miss_in_units(in_units<Real>(accuracy, grid), Real::scaled(scale, -grid.exponent()));
+    return sign(miss - Real(alpha)) <= 0;
+  });
+}
+
+}  // namespace
+
+FailureRate::FailureRate(double value, std::string_view parameter)
+    : FailureRate(shortest_decimal(value, parameter), parameter) {}
+
+FailureRate::FailureRate(Rational value, std::string_view parameter) : value_(std::move(value)) {
+  if (value_ <= 0 || value_ >= 1) {
+    refuse(parameter, to_string(value_),
+           "a probability of failure lies strictly between 0 and 1, such as 0.05");
+  }
+}
+
+double conservative_accuracy(const AccuracyQuery& query) {
+  check(query);
+  return within(certify([&](auto zero) {
+                  using Real = decltype(zero);
+                  const Real ratio = Real::scaled(query.scale, -query.grid.exponent());
+                  const Real a = Real(0.5) - ratio * log(Real(query.alpha.value()));
+                  return round_up(a + in_units<Real>(query.rounding_error, query.grid),
+                                  query.grid.exponent());
+                }),
+                query.range);
+}
+
+double laplace_accuracy(const AccuracyQuery& query) {
+  check(query);
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    const Real ratio = Real::scaled(query.scale, -query.grid.exponent());
+    return round_up(-(ratio * log(Real(query.alpha.value()))), query.grid.exponent());
+  });
+}
+
+// Inverts worst_miss_in_units. With x = 1/(2 ratio) and a in [k/2, (k+1)/2) it is
+//   e^-kx cosh(((k+1)/2 - a) / ratio),
+// which falls to the limit e^-kx at the right end, and from there jumps down. The least integer k with e^-kx
+// < alpha is floor(L/x) + 1 with L = ln(1/alpha). In that piece a = (k+1)/2 - ratio arccosh(e^r), r = k x -
+// L, unless the piece starts at alpha or below already: then a = k/2. Since arccosh(e^r) = r + w, w = ln(1 +
+// sqrt(1 - e^-2r)), that is a = 1/2 + ratio (L - w), free of cancellation: Laplace's accuracy plus 1/2 -
+// ratio w.
+double tight_accuracy(const AccuracyQuery& query) {
+  check(query);
+  return within(certify([&](auto zero) {
+                  using Real = decltype(zero);
+                  const Real ratio = Real::scaled(query.scale, -query.grid.exponent());
+                  const Real half(0.5);
+                  const Real log_rate = -log(Real(query.alpha.value()));
+                  const Real x = half / ratio;
+                  const Real k = floor(log_rate / x) + Real(1.0);
+                  const Real r = k * x - log_rate;
+                  const Real w = log1p(sqrt(-expm1(ldexp(-r, 1))));
+                  const Real a = sign(r + w - x) >= 0 ? half * k : half + ratio * (log_rate - w);
+                  return round_up(a + in_units<Real>(query.rounding_error, query.grid),
+                                  query.grid.exponent());
+                }),
+                query.range);
+}
+
+double worst_miss(double scale, Grid grid, const Rational& accuracy) {
+  check_scale(scale);
+  if (accuracy < 0) refuse("accuracy", to_string(accuracy), "must not be negative");
+  if (accuracy < grid.spacing().rational() / 2) return 1.0;
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    return round_up(
+        worst_miss_in_units(in_units<Real>(accuracy, grid), Real::scaled(scale, -grid.exponent())), 0);
+  });
+}
+
+namespace {
+
+// The scale at which the worst miss at a = `accuracy` (units of the grid, > 1/2) is alpha: Newton's method on
+// g(s) = (a - 1/2) s - ln((1 + e^-ds) / 2) - ln(1/alpha), s = 1/ratio, which is increasing and convex. Only a
+// start for the certified search.
+double approximate_ratio(double accuracy, double log_rate) {
+  const double d = std::floor(2 * accuracy) + 1 - 2 * accuracy;
+  double s = log_rate / accuracy;
+  for (int i = 0; i < 20; ++i) {
+    const double e = std::exp(-d * s);
+    const double value = (accuracy - 0.5) * s - std::log((1 + e) / 2) - log_rate;
+    const double slope = (accuracy - 0.5) + d * e / (1 + e);
+    const double next = s - value / slope;
+    const bool done = std::fabs(next - s) <= 1e-15 * s;
+    s = next > 0 ? next : s / 2;
+    if (done) break;
+  }
+  return 1 / s;
+}
+
+double in_units_double(const Rational& value, Grid grid) {
+  return to_double_nearest(value / grid.spacing().rational());
+}
+
+// ln(1/alpha) in double, also for an alpha that is no double.
+double approximate_log_rate(const Rational& alpha) {
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    return round_up(-log(Real(alpha)), 0);
+  });
+}
+
+// Does the tight accuracy of a scale, on the grid chosen for it, reach a target?
+class Target {
+ public:
+  // Throws when the target is out of reach or always reached, as far as that is seen without a scale.
+  explicit Target(const EpsilonQuery& query) : query_(query) {
+    check_common(query.rounding_error, query.range);
+    if (query.accuracy <= 0) {
+      refuse("accuracy", to_string(query.accuracy),
+             "must be positive: noise of any size misses by more than 0");
+    }
+    if (query.range && query.accuracy >= Rational(*query.range)) {
+      refuse("accuracy", to_string(query.accuracy),
+             "is not below " + to_string(*query.range) +
+                 ", the range of the statistic, so every epsilon reaches it; ask for a smaller error or give "
+                 "epsilon");
+    }
+    // What is reported is rounded up to a double, and must not pass the target either.
+    error_of_noise_ = Rational(to_double_down(query.accuracy)) - query.rounding_error;
+    // A grid that suits no scale at all is refused in its own words.
+    if (query.grid.is_explicit()) query.grid.resolve(Rational(1), query.integer);
+  }
+
+  // The error left to the noise, at most accuracy - rounding_error.
+  const Rational& error_of_noise() const { return error_of_noise_; }
+
+  // No grid: the choice has none for this scale.
+  std::optional<Grid> grid(double scale) const {
+    try {
+      return query_.grid.resolve(Rational(scale), query_.integer);
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+  bool reached(double scale) const {
+    if (scale < std::numeric_limits<double>::min() || scale > std::numeric_limits<double>::max())
+      return false;
+    const std::optional<Grid> chosen = grid(scale);
+    return chosen && reaches(scale, *chosen, error_of_noise_, query_.alpha.value());
+  }
+
+  [[noreturn]] void refuse_unreachable() const {
+    // The smallest error of any scale: half of the finest grid, and the statistic's own rounding.
+    std::optional<Grid> finest;
+    if (query_.grid.is_explicit() || query_.integer) finest = grid(1.0);
+    const Rational floor_error =
+        query_.rounding_error + (finest ? finest->spacing().rational() / 2 : Rational(0));
+    refuse("accuracy", to_string(query_.accuracy),
+           "no epsilon reaches it: rounding alone may cost " + to_string(floor_error) +
+               "; ask for more than that, or choose a finer grid");
+  }
+
+ private:
+  const EpsilonQuery& query_;
+  Rational error_of_noise_;
+};
+
+}  // namespace
+
+// The tight accuracy increases with the scale. On one grid, because every tail does. Where the grid doubles
+// from s to 2 s, because with E = e^(-s/2 scale) and D = e^(-d/scale) the ratio of the worst misses at one a
+// >= s is at least (1 + D E^2) / (E (1 + D)), and 1 + D E^2 - E - D E = (1 - E)(1 - D E) >= 0; between s/2
+// and s the coarser grid always misses. So the scales that reach the target are an interval, and the largest
+// is found by its power of two first: the chosen grid is the same for all scales in (2^(j-1), 2^j].
+double scale_for_accuracy(const EpsilonQuery& query) {
+  const Target target(query);
+  if (target.error_of_noise() <= 0) target.refuse_unreachable();
+  const double log_rate = approximate_log_rate(query.alpha.value());
+
+  // The largest power of two that reaches the target; Laplace's accuracy, which is never larger, gives the
+  // start.
+  const double start = to_double_up(target.error_of_noise()) / log_rate;
+  int j = start >= 0x1p1022 ? 1023 : std::ilogb(start) + 1;
+  while (j >= -1022 && !target.reached(std::ldexp(1.0, j))) --j;
+  if (j < -1022) target.refuse_unreachable();
+
+  // Above it, up to the next power of two, one grid serves all scales. Positive doubles are ordered as their
+  // bits.
+  const auto bits = [](double x) { return std::bit_cast<std::int64_t>(x); };
+  const auto value = [](std::int64_t b) { return std::bit_cast<double>(b); };
+  std::int64_t low = bits(std::ldexp(1.0, j));        // reached
+  std::int64_t high = low + (std::int64_t{1} << 52);  // not reached: the next power of two, or infinity
+  const std::optional<Grid> grid = target.grid(value(low + 1));
+  if (!grid || !target.reached(value(low + 1))) return value(low);
+  ++low;
+  const double guess = approximate_ratio(in_units_double(target.error_of_noise(), *grid), log_rate) *
+                       grid->spacing().to_double_nearest();
+  // Certified bisection that starts at the guess and first steps away from it by 1, 4, 16 ... units in the
+  // last place.
+  std::int64_t probe = std::clamp(bits(guess), low + 1, high - 1);
+  std::int64_t step = 1;
+  bool above = false;
+  bool below = false;
+  while (high - low > 1) {
+    if (target.reached(value(probe))) {
+      low = probe;
+      above = true;
+    } else {
+      high = probe;
+      below = true;
+    }
+    if (above && below) {
+      probe = low + (high - low) / 2;
+    } else {
+      probe = std::clamp(above ? low + step : high - step, low + 1, high - 1);
+      step *= 4;
+    }
+  }
+  return value(low);
+}
+
+Rational epsilon_for_accuracy(const EpsilonQuery& query) {
+  if (query.sensitivity <= 0) {
+    refuse("sensitivity", to_string(query.sensitivity),
+           "must be positive; a statistic no row can change is a public constant: release it as such");
+  }
+  const double scale = scale_for_accuracy(query);
+  // sensitivity / epsilon, rounded up, is at most `scale` exactly when epsilon >= sensitivity / scale.
+  const Rational epsilon = Grid(-60).round_up(query.sensitivity / Rational(scale)).rational();
+  // Holds because a smaller scale is at least as accurate; checked, since the caller will rely on it.
+  if (!Target(query).reached(to_double_up(query.sensitivity / epsilon))) {
+    refuse("sensitivity", to_string(query.sensitivity),
+           "is too small: the least epsilon, 2^-60, already leaves a noise scale below the normal doubles; "
+           "rescale "
+           "the statistic");
+  }
+  return epsilon;
+}
+
+}  // namespace snapdp

@@ -1,0 +1,381 @@
+#include "snapdp/mechanism/accuracy.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "mechanism/law_oracle.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+using oracle::Number;
+
+const double infinity = std::numeric_limits<double>::infinity();
+
+// In lowest terms, which the constructor of Rational leaves to its caller.
+Rational ratio(std::int64_t numerator, std::int64_t denominator) {
+  Rational result(static_cast<long>(numerator), static_cast<long>(denominator));
+  result.canonicalize();
+  return result;
+}
+
+Rational tiny() {
+  return Rational(Integer(1), Integer(Integer(1) << 300));
+}
+
+// The largest miss over the values where one of the two tails is about to lose an output, and a few others.
+Number brute_miss(const Rational& a, const Rational& scale, Grid grid) {
+  const Rational unit = grid.spacing().rational();
+  Number worst(0.0);
+  const auto consider = [&](const Rational& y) {
+    const Number miss = oracle::miss(a, y, scale, grid);
+    if (miss > worst) worst = miss;
+  };
+  for (const Rational& nudge : {Rational(0), Rational(unit * tiny()), Rational(-unit * tiny())}) {
+    consider(unit - a + nudge);
+    consider(a - unit + nudge);
+    consider(unit / 2 + nudge);
+  }
+  for (int i = 0; i < 16; ++i) consider(unit * ratio(2 * i + 1, 32));
+  return worst;
+}
+
+// `a` is the least double with a worst miss of at most alpha.
+testing::AssertionResult is_least(double a, double scale, Grid grid, const Rational& alpha) {
+  if (brute_miss(Rational(a), Rational(scale), grid) > Number(alpha)) {
+    return testing::AssertionFailure() << a << " misses too often";
+  }
+  if (brute_miss(Rational(std::nextafter(a, 0.0)), Rational(scale), grid) <= Number(alpha)) {
+    return testing::AssertionFailure() << a << " is not the least";
+  }
+  return testing::AssertionSuccess();
+}
+
+TEST(Accuracy, KnownValues) {
+  const AccuracyQuery query{.scale = 1, .grid = Grid(0), .alpha = 0.05};
+  EXPECT_NEAR(tight_accuracy(query), 3.40755, 5e-6);
+  EXPECT_DOUBLE_EQ(laplace_accuracy(query), std::log(20));
+  EXPECT_DOUBLE_EQ(conservative_accuracy(query), std::log(20) + 0.5);
+  EXPECT_EQ(laplace_accuracy(query), oracle::log(Number(20.0)).up());
+  EXPECT_EQ(conservative_accuracy(query), (oracle::log(Number(20.0)) + Number(0.5)).up());
+}
+
+TEST(Accuracy, TightIsTheLeastDoubleThatNoValueMisses) {
+  std::mt19937_64 engine(1);
+  for (int i = 0; i < 400; ++i) {
+    const double scale = std::ldexp(1 + std::ldexp(static_cast<double>(engine() >> 12), -52),
+                                    static_cast<int>(engine() % 40) - 20);
+    const long finer = static_cast<long>(engine() % 16) - 4;  // from 16 times the notes' grid to 1/2048 of it
+    const Grid grid(Grid::at_least(Rational(scale)).exponent() - finer);
+    const Rational alpha =
+        ratio(static_cast<std::int64_t>(engine() % 999 + 1), engine() % 2 ? 1000 : 1'000'000);
+    const double tight = tight_accuracy({.scale = scale, .grid = grid, .alpha = alpha});
+    ASSERT_TRUE(is_least(tight, scale, grid, alpha)) << scale << " " << to_string(grid) << " " << alpha;
+    ASSERT_LE(tight, conservative_accuracy({.scale = scale, .grid = grid, .alpha = alpha}));
+    ASSERT_GE(tight, laplace_accuracy({.scale = scale, .grid = grid, .alpha = alpha}));
+    // The miss at what is reported: at most alpha, and where the law is continuous there, alpha itself.
+    const double miss = worst_miss(scale, grid, Rational(tight));
+    ASSERT_LE(miss, to_double_up(alpha));
+    const double halves = std::ldexp(tight, 1 - static_cast<int>(grid.exponent()));
+    if (halves != std::floor(halves)) {
+      ASSERT_GE(miss, to_double_down(alpha) - 1e-12);
+    }
+  }
+}
+
+TEST(Accuracy, WorstMissIsTheWorstOverValues) {
+  std::mt19937_64 engine(2);
+  for (int i = 0; i < 300; ++i) {
+    const Rational scale(std::ldexp(static_cast<double>(engine() % 1000 + 1), -6));
+    const Grid grid(static_cast<long>(engine() % 8) - 4);
+    const Rational a =
+        grid.spacing().rational() * ratio(static_cast<std::int64_t>(engine() % 1000), engine() % 2 ? 64 : 7);
+    const double worst = worst_miss(scale.get_d(), grid, a);
+    const Number brute = brute_miss(a, scale, grid);
+    ASSERT_LE(brute.nearest(), worst) << scale << " " << to_string(grid) << " " << a;
+    ASSERT_LE(worst, std::nextafter(brute.up(), infinity)) << scale << " " << to_string(grid) << " " << a;
+  }
+}
+
+// Rates at and around e^(-k grid / 2 scale), where the least k changes.
+TEST(Accuracy, TightAtTheJumps) {
+  for (const double scale : {1.0, 0.75, 37.5}) {
+    const Grid grid(0);
+    for (int k = 1; k <= 40; k += 3) {
+      const Number edge = oracle::exp(Number(Rational(-k) / (2 * Rational(scale))));
+      for (const int bits : {20, 52, 90, 180, 390}) {
+        for (const int side : {-1, 1}) {
+          const Rational alpha =
+              edge.rational() *
+              (1 + Rational(side) / Rational(Integer(Integer(1) << static_cast<unsigned>(bits))));
+          const double tight = tight_accuracy({.scale = scale, .grid = grid, .alpha = alpha});
+          // Just above the edge the limit of piece k is allowed: a little less than (k+1)/2. Just below it a
+          // lies in piece k + 1, which starts at (k+1)/2 with a smaller miss.
+          if (side < 0) {
+            ASSERT_EQ(tight, (k + 1) / 2.0) << scale << " " << k << " " << bits;
+          } else {
+            ASSERT_LE(tight, (k + 1) / 2.0);
+            ASSERT_GT(tight, k / 2.0);
+            if (bits < 90) {
+              ASSERT_LT(tight, (k + 1) / 2.0);
+            }
+            if (bits < 200) {
+              ASSERT_TRUE(is_least(tight, scale, grid, alpha)) << scale << " " << k << " " << bits;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Accuracy, ScalesWithTheUnit) {
+  const AccuracyQuery unit{.scale = 1.3, .grid = Grid(1), .alpha = 0.01};
+  for (const int shift : {-1000, -600, -1, 1, 600, 1000}) {
+    const AccuracyQuery scaled{.scale = std::ldexp(1.3, shift), .grid = Grid(1 + shift), .alpha = 0.01};
+    EXPECT_EQ(tight_accuracy(scaled), std::ldexp(tight_accuracy(unit), shift));
+    EXPECT_EQ(conservative_accuracy(scaled), std::ldexp(conservative_accuracy(unit), shift));
+    EXPECT_EQ(laplace_accuracy(scaled), std::ldexp(laplace_accuracy(unit), shift));
+  }
+}
+
+TEST(Accuracy, ExtremeScalesAndGrids) {
+  // A grid far finer than the noise: Laplace's accuracy but for the last place.
+  for (const long exponent : {-1022L, -300L, -60L}) {
+    const AccuracyQuery query{.scale = 3, .grid = Grid(exponent), .alpha = 0.05};
+    EXPECT_GE(tight_accuracy(query), laplace_accuracy(query));
+    EXPECT_LE(tight_accuracy(query), std::nextafter(laplace_accuracy(query), infinity));
+  }
+  // Noise far below the grid: half a grid step and the next double, unless the tie itself misses rarely
+  // enough.
+  for (const double scale : {1e-20, 1e-300, std::numeric_limits<double>::denorm_min()}) {
+    EXPECT_EQ(tight_accuracy({.scale = scale, .grid = Grid(0), .alpha = 0.05}), std::nextafter(0.5, 1.0))
+        << scale;
+    EXPECT_EQ(tight_accuracy({.scale = scale, .grid = Grid(0), .alpha = 0.75}), 0.5) << scale;
+  }
+  EXPECT_EQ(conservative_accuracy({.scale = 1.7e308, .grid = Grid(1023), .alpha = 1e-300}), infinity);
+  const double subnormal = std::numeric_limits<double>::denorm_min();
+  EXPECT_EQ(laplace_accuracy({.scale = subnormal, .grid = Grid(-1074), .alpha = 0.05}), 3 * subnormal);
+}
+
+TEST(Accuracy, RareFailures) {
+  const AccuracyQuery query{.scale = 1, .grid = Grid(0), .alpha = 1e-300};
+  const Rational alpha = parse_rational("1e-300", "alpha");
+  EXPECT_EQ(laplace_accuracy(query), (Number(0.0) - oracle::log(Number(alpha))).up());
+  EXPECT_TRUE(is_least(tight_accuracy(query), 1, Grid(0), alpha));
+  EXPECT_LE(tight_accuracy(query), conservative_accuracy(query));
+  const AccuracyQuery common{.scale = 1, .grid = Grid(0), .alpha = Rational(1 - tiny())};
+  EXPECT_EQ(tight_accuracy(common), 0.5);
+  EXPECT_GT(laplace_accuracy(common), 0.0);
+}
+
+TEST(Accuracy, AddsTheStatisticsOwnRoundingAndStopsAtTheRange) {
+  AccuracyQuery query{.scale = 1, .grid = Grid(-10), .alpha = 0.05};
+  const double without = tight_accuracy(query);
+  query.rounding_error = Rational(1, 8);
+  EXPECT_NEAR(tight_accuracy(query), without + 0.125, 1e-15);
+  EXPECT_GE(tight_accuracy(query), without + 0.125);
+  EXPECT_NEAR(conservative_accuracy(query), std::log(20) + std::ldexp(1.0, -11) + 0.125, 1e-15);
+  query.range = 2;
+  EXPECT_EQ(tight_accuracy(query), 2);
+  EXPECT_EQ(conservative_accuracy(query), 2);
+  EXPECT_GT(laplace_accuracy(query), 2);
+  query.range = 300;
+  EXPECT_LT(tight_accuracy(query), 4);
+}
+
+template <typename Function>
+std::string refused_parameter(const Function& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_NE(std::string(error.what()).find(error.parameter()), std::string::npos);
+    return error.parameter();
+  }
+  return "accepted";
+}
+
+TEST(Accuracy, Refusals) {
+  for (const double alpha : {0.0, 1.0, -0.5, 1.5, infinity, -infinity, std::nan("")}) {
+    EXPECT_EQ(refused_parameter([&] { FailureRate rate(alpha); }), "alpha") << alpha;
+    EXPECT_EQ(refused_parameter([&] { FailureRate rate(alpha, "gamma"); }), "gamma") << alpha;
+  }
+  EXPECT_EQ(FailureRate(0.05).value(), Rational(1, 20));
+  for (const double scale : {0.0, -1.0, infinity, std::nan("")}) {
+    const AccuracyQuery query{.scale = scale, .grid = Grid(0), .alpha = 0.05};
+    EXPECT_EQ(refused_parameter([&] { tight_accuracy(query); }), "scale");
+    EXPECT_EQ(refused_parameter([&] { conservative_accuracy(query); }), "scale");
+    EXPECT_EQ(refused_parameter([&] { laplace_accuracy(query); }), "scale");
+    EXPECT_EQ(refused_parameter([&] { worst_miss(scale, Grid(0), 1); }), "scale");
+  }
+  AccuracyQuery query{.scale = 1, .grid = Grid(0), .alpha = 0.05};
+  EXPECT_EQ(refused_parameter([&] { worst_miss(1, Grid(0), -1); }), "accuracy");
+  query.rounding_error = -1;
+  EXPECT_EQ(refused_parameter([&] { tight_accuracy(query); }), "rounding_error");
+  query.rounding_error = 0;
+  query.range = 0.0;
+  EXPECT_EQ(refused_parameter([&] { tight_accuracy(query); }), "range");
+}
+
+// ---- Accuracy -> epsilon ----
+
+double reported(const EpsilonQuery& query, const Rational& epsilon) {
+  const double scale = to_double_up(query.sensitivity / epsilon);
+  return tight_accuracy({.scale = scale,
+                         .grid = query.grid.resolve(Rational(scale), query.integer),
+                         .alpha = query.alpha,
+                         .rounding_error = query.rounding_error,
+                         .range = query.range});
+}
+
+// On the grid of 2^-60, reaches the target, and one step less does not.
+testing::AssertionResult is_least_epsilon(const EpsilonQuery& query, const Rational& epsilon) {
+  const Rational step = Grid(-60).spacing().rational();
+  if (epsilon <= 0 || Rational(epsilon / step).get_den() != 1)
+    return testing::AssertionFailure() << "off the grid";
+  if (Rational(reported(query, epsilon)) > query.accuracy) {
+    return testing::AssertionFailure() << "accuracy " << reported(query, epsilon) << " at " << epsilon;
+  }
+  const Rational less = epsilon - step;
+  if (less > 0 && Rational(reported(query, less)) <= query.accuracy) {
+    return testing::AssertionFailure() << epsilon << " is not the least";
+  }
+  return testing::AssertionSuccess();
+}
+
+TEST(EpsilonForAccuracy, AccuracyFour) {
+  for (const GridChoice& grid : {GridChoice::automatic(), GridChoice::notes(), GridChoice(Grid(0)),
+                                 GridChoice(Grid(2)), GridChoice(Grid(-20))}) {
+    for (const bool integer : {false, true}) {
+      if (integer && grid == GridChoice(Grid(-20))) continue;
+      const EpsilonQuery query{
+          .sensitivity = 1, .accuracy = 4, .alpha = 0.05, .grid = grid, .integer = integer};
+      const Rational epsilon = epsilon_for_accuracy(query);
+      EXPECT_TRUE(is_least_epsilon(query, epsilon)) << to_string(epsilon);
+      EXPECT_LT(epsilon, Rational(3, 2));
+      EXPECT_GT(epsilon, Rational(7, 10));
+    }
+  }
+  // The jump: on the notes' grid scale 1 has 3.408 and the scales above it, on grid 2, have more than 4.
+  EXPECT_EQ(epsilon_for_accuracy(
+                {.sensitivity = 1, .accuracy = Rational(7, 2), .alpha = 0.05, .grid = GridChoice::notes()}),
+            1);
+}
+
+// Targets between the accuracy at scale 2^m and its limit from above all need the scale 2^m exactly.
+TEST(EpsilonForAccuracy, OptimumAtAPowerOfTwo) {
+  for (const int m : {-30, -1, 0, 7, 40}) {
+    const double scale = std::ldexp(1.0, m);
+    const double at = tight_accuracy({.scale = scale, .grid = Grid(m), .alpha = 0.05});
+    const double above =
+        tight_accuracy({.scale = std::nextafter(scale, infinity), .grid = Grid(m + 1), .alpha = 0.05});
+    ASSERT_GT(above, 1.1 * at);
+    for (const double target : {at, (at + above) / 2, std::nextafter(above, 0.0)}) {
+      const EpsilonQuery query{
+          .sensitivity = 3, .accuracy = Rational(target), .alpha = 0.05, .grid = GridChoice::notes()};
+      EXPECT_EQ(scale_for_accuracy(query), scale);
+      EXPECT_TRUE(is_least_epsilon(query, epsilon_for_accuracy(query)));
+    }
+    const EpsilonQuery more{
+        .sensitivity = 3, .accuracy = Rational(above), .alpha = 0.05, .grid = GridChoice::notes()};
+    EXPECT_GT(scale_for_accuracy(more), scale);
+    const EpsilonQuery less{.sensitivity = 3,
+                            .accuracy = Rational(std::nextafter(at, 0.0)),
+                            .alpha = 0.05,
+                            .grid = GridChoice::notes()};
+    EXPECT_LT(scale_for_accuracy(less), scale);
+  }
+}
+
+TEST(EpsilonForAccuracy, IsTheLeastForAnyTarget) {
+  std::mt19937_64 engine(5);
+  const std::vector<GridChoice> grids = {GridChoice::automatic(), GridChoice::notes(), GridChoice(Grid(-4))};
+  for (int i = 0; i < 150; ++i) {
+    const std::int64_t a = static_cast<std::int64_t>(engine() % 10'000) + 700;
+    EpsilonQuery query{.sensitivity = ratio(static_cast<std::int64_t>(engine() % 1000 + 1),
+                                            static_cast<std::int64_t>(engine() % 1000 + 1)),
+                       .accuracy = ratio(a, 1000),
+                       .alpha = ratio(static_cast<std::int64_t>(engine() % 99 + 1), 100),
+                       .grid = grids[engine() % grids.size()]};
+    query.integer = !query.grid.is_explicit() && !query.grid.is_notes() && engine() % 2;
+    if (engine() % 2) query.rounding_error = Rational(1, 1 << 12);
+    if (engine() % 2) query.range = 1000.0;
+    ASSERT_TRUE(is_least_epsilon(query, epsilon_for_accuracy(query)))
+        << query.sensitivity << " " << query.accuracy << " " << query.alpha.value() << " "
+        << to_string(query.grid);
+  }
+}
+
+// scale ln(1/alpha) + grid/2 <= scale (ln(1/alpha) + 1) on the notes' grid.
+TEST(EpsilonForAccuracy, IsWithinTheSimpleBound) {
+  for (const double a : {0.001, 0.7, 4.0, 5e6}) {
+    const Rational epsilon = epsilon_for_accuracy(
+        {.sensitivity = 1, .accuracy = Rational(a), .alpha = 0.05, .grid = GridChoice::notes()});
+    EXPECT_LE(epsilon.get_d(), (1 + std::log(20)) / a * (1 + 1e-12));
+    EXPECT_GE(epsilon.get_d(), std::log(20) / a * (1 - 1e-12));
+  }
+}
+
+TEST(EpsilonForAccuracy, LargeAndSmallTargets) {
+  // Nothing but 2^-60 is needed.
+  const EpsilonQuery loose{.sensitivity = 1, .accuracy = parse_rational("1e300", "accuracy"), .alpha = 0.05};
+  EXPECT_EQ(epsilon_for_accuracy(loose), Grid(-60).spacing().rational());
+  const EpsilonQuery strict{
+      .sensitivity = 1, .accuracy = parse_rational("1e-300", "accuracy"), .alpha = 0.05};
+  EXPECT_TRUE(is_least_epsilon(strict, epsilon_for_accuracy(strict)));
+  const EpsilonQuery rare{.sensitivity = 1, .accuracy = 4, .alpha = 1e-300};
+  EXPECT_TRUE(is_least_epsilon(rare, epsilon_for_accuracy(rare)));
+  // On a fixed grid the noise may have to be far smaller than the target.
+  const EpsilonQuery close{.sensitivity = 1,
+                           .accuracy = Rational(1, 2) + Rational(1, 1 << 20),
+                           .alpha = 0.05,
+                           .grid = GridChoice(Grid(0))};
+  EXPECT_TRUE(is_least_epsilon(close, epsilon_for_accuracy(close)));
+  // Half the grid itself is reached when alpha allows for the tie.
+  const EpsilonQuery half{
+      .sensitivity = 1, .accuracy = Rational(1, 2), .alpha = 0.75, .grid = GridChoice(Grid(0))};
+  EXPECT_TRUE(is_least_epsilon(half, epsilon_for_accuracy(half)));
+}
+
+TEST(EpsilonForAccuracy, RefusesWhatNoEpsilonReaches) {
+  const auto refused = [](const EpsilonQuery& query) {
+    return refused_parameter([&] { epsilon_for_accuracy(query); });
+  };
+  EXPECT_EQ(refused({.sensitivity = 1, .accuracy = 0, .alpha = 0.05}), "accuracy");
+  EXPECT_EQ(refused({.sensitivity = 1, .accuracy = -1, .alpha = 0.05}), "accuracy");
+  EXPECT_EQ(
+      refused({.sensitivity = 1, .accuracy = Rational(1, 2), .alpha = 0.05, .grid = GridChoice(Grid(0))}),
+      "accuracy");
+  EXPECT_EQ(
+      refused({.sensitivity = 1, .accuracy = Rational(1, 4), .alpha = 0.75, .grid = GridChoice(Grid(0))}),
+      "accuracy");
+  EXPECT_EQ(refused({.sensitivity = 1, .accuracy = Rational(1, 2), .alpha = 0.05, .integer = true}),
+            "accuracy");
+  EXPECT_EQ(refused({.sensitivity = 1,
+                     .accuracy = Rational(1, 4),
+                     .alpha = 0.05,
+                     .grid = GridChoice::notes(),
+                     .integer = true}),
+            "accuracy");
+  EXPECT_EQ(refused({.sensitivity = 1, .accuracy = 1, .alpha = 0.05, .rounding_error = 1}), "accuracy");
+  EXPECT_EQ(refused({.sensitivity = 1, .accuracy = 100, .alpha = 0.05, .range = 100.0}), "accuracy");
+  EXPECT_EQ(refused({.sensitivity = 0, .accuracy = 1, .alpha = 0.05}), "sensitivity");
+  EXPECT_EQ(refused({.sensitivity = -1, .accuracy = 1, .alpha = 0.05}), "sensitivity");
+  EXPECT_EQ(
+      refused(
+          {.sensitivity = 1, .accuracy = 1, .alpha = 0.05, .grid = GridChoice(Grid(-2)), .integer = true}),
+      "grid");
+  EXPECT_EQ(refused({.sensitivity = parse_rational("1e-330", "sensitivity"), .accuracy = 1, .alpha = 0.05}),
+            "sensitivity");
+}
+
+}  // namespace
+}  // namespace snapdp
