@@ -1,0 +1,77 @@
+// A plan: everything a release will do and say apart from the noise, known before any row is read. Each
+// statistic is a chain of the framework's parts, rows >> impute or drop >> clamp >> statistic >> snapping, so
+// that its sensitivity, loss and accuracy are those that the chain proves.
+//
+//   Plan plan(Specification::read("people.toml"));
+//   plan.epsilon();                              // what the run will debit, exact
+//   std::cout << plan.to_table();
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "snapdp/framework/measurement.h"
+#include "snapdp/release/source.h"
+#include "snapdp/release/specification.h"
+#include "snapdp/release/text_table.h"
+
+namespace snapdp {
+
+// One exact statistic and its noise.
+struct PlannedMeasurement {
+  std::string part;  // "sum" or "count" for the two of a mean under add-remove, else ""
+  std::vector<std::string> columns;
+  Measurement measurement;
+  Rational epsilon;   // what it costs
+  Accuracy accuracy;  // at the part's share of alpha
+};
+
+// P(|released - exact| > accuracy) <= alpha.
+struct StatisticAccuracy {
+  double conservative = 0;
+  double tight = 0;
+  // Of a histogram: with probability at least 1 - alpha all bins together are within this (Bonferroni: alpha
+  // over the number of bins for each).
+  std::optional<double> simultaneous;
+};
+
+struct PlannedStatistic {
+  StatisticSpecification specification;
+  std::vector<Bounds> bounds;  // rounded outward; one a column
+  // Two for a mean under add-remove, none for a public constant, else one. The count of rows under change-one
+  // and anything between equal bounds are constants: released exactly, at no cost.
+  std::vector<PlannedMeasurement> measurements;
+  std::optional<Dyadic> constant;
+  std::vector<std::string> bins;  // of a histogram
+  Rational epsilon;               // what it costs; the sum over the measurements
+  Rational loss_bound;            // the proved privacy loss, at most epsilon
+  // Absent for a mean under add-remove without expected_size: how far a quotient may be off depends on the
+  // count.
+  std::optional<StatisticAccuracy> accuracy;
+};
+
+class Plan {
+ public:
+  // `schema` gives the types of columns that the specification leaves open (Parquet); columns without a type
+  // are real. Throws what Specification throws for values that the mechanism or the column's type cannot
+  // take, and budget_refused when the statistics together cost more than the budget of the run.
+  explicit Plan(Specification specification, std::span<const SourceColumn> schema = {});
+
+  const Specification& specification() const { return specification_; }
+  const std::vector<PlannedStatistic>& statistics() const { return statistics_; }
+  // What the run debits: the sum of the statistics' epsilons.
+  const Rational& epsilon() const { return epsilon_; }
+
+  // The same keys as a report's JSON (docs/cli.md), without values.
+  std::string to_json() const;
+  std::string to_table(const TableStyle& style = {}) const;
+
+ private:
+  Specification specification_;
+  std::vector<PlannedStatistic> statistics_;
+  Rational epsilon_;
+};
+
+}  // namespace snapdp

@@ -1,0 +1,52 @@
+// The release step: the one place where noise is drawn. Its order is always the same:
+//
+//   plan -> ledger check -> header check -> fold -> size check -> durable debit -> noise -> report into the
+//   ledger
+//
+// What fails before the debit costs nothing; after it nothing is lost: the finished report is in the ledger
+// before this function returns it.
+//
+//   Ledger ledger = Ledger::open("household.ledger");
+//   const Released released = release(Specification::read("people.toml"), ledger,
+//                                     [] { return open_duckdb_source(...); });
+//   std::cout << released.report.to_table();
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "snapdp/privacy/ledger.h"
+#include "snapdp/release/plan.h"
+#include "snapdp/release/report.h"
+#include "snapdp/release/source.h"
+#include "snapdp/release/specification.h"
+
+namespace snapdp {
+
+struct ReleaseOptions {
+  // Called while rows are folded.
+  Progress progress;
+  // Asked once everything public has been checked, with the plan that will be carried out; absent means yes.
+  std::function<bool(const Plan&)> confirm;
+};
+
+struct Released {
+  Report report;
+  // Empty, or why the ledger could not keep the report although it has been paid for: the caller must show
+  // the report now, because it cannot be reprinted later.
+  std::string not_stored;
+};
+
+// Opens the data. Called after the ledger has agreed.
+using OpenSource = std::function<std::unique_ptr<Source>()>;
+
+// Throws, with nothing debited: what Plan throws; budget_refused when the ledger is for something else or has
+// too little left; bad_data when a column is missing or cannot be used, or under change-one when the data do
+// not have the declared size (the message names the declared size only); io when the data cannot be read;
+// invalid_argument naming "confirm" when the answer was no. Throws with the debit standing, which the message
+// says: io when the system generator fails.
+Released release(const Specification& specification, Ledger& ledger, const OpenSource& open_source,
+                 const ReleaseOptions& options = {});
+
+}  // namespace snapdp

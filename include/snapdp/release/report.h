@@ -1,0 +1,37 @@
+// A report: what was released, how accurate it is and what it cost. Its JSON is the record: the ledger keeps
+// it, and everything else is drawn from it. docs/cli.md describes the keys; readers ignore those they do not
+// know.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "snapdp/numeric/dyadic.h"
+#include "snapdp/numeric/rational.h"
+#include "snapdp/release/plan.h"
+#include "snapdp/release/text_table.h"
+
+namespace snapdp {
+
+class Report {
+ public:
+  // values[i][j]: the released vector of measurement j of statistic i of the plan. `release` is absent when
+  // nothing was paid, because all statistics are public constants.
+  Report(const Plan& plan, const std::vector<std::vector<std::vector<Dyadic>>>& values,
+         std::optional<std::int64_t> release, const Rational& spent, const Rational& remaining);
+
+  // A stored report. Throws bad_data when `json` is none.
+  static Report from_json(std::string_view json);
+
+  const std::string& json() const { return json_; }
+  std::string to_table(const TableStyle& style = {}) const;
+
+ private:
+  explicit Report(std::string json) : json_(std::move(json)) {}
+  std::string json_;
+};
+
+}  // namespace snapdp

@@ -1,0 +1,104 @@
+// A specification: what is public about the data, which statistics are wanted, and what they may cost. It is
+// read from TOML; docs/specification.md describes every key.
+//
+//   Specification specification = Specification::read("people.toml");
+//   Plan plan(specification);                    // sensitivities, noise and accuracy; opens no data file
+//
+// Numbers are read from the source text, so 0.1 is one tenth. Whatever is wrong is an Error
+// (invalid_argument, except io for a file that cannot be read) that names the file, the line, the key, the
+// value, the rule and the next step. Unknown keys are refused with a suggestion. Nothing here opens the data.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "snapdp/framework/chunk.h"
+#include "snapdp/framework/metric.h"
+#include "snapdp/mechanism/grid_choice.h"
+#include "snapdp/numeric/rational.h"
+#include "snapdp/privacy/ledger.h"
+
+namespace snapdp {
+
+// Which two datasets an observer must not be able to tell apart.
+enum class Neighbors {
+  change_one,  // one row is replaced; the number of rows is public
+  add_remove,  // one row is added or removed; the number of rows is private
+};
+
+// "change-one", "add-remove".
+std::string to_string(Neighbors neighbors);
+// "change-one" and "add-remove" only; invalid_argument, with a suggestion, for anything else.
+Neighbors parse_neighbors(std::string_view text, std::string_view parameter);
+Metric metric_of(Neighbors neighbors);
+
+enum class StatisticKind { count, sum, mean, variance, covariance, histogram };
+
+std::string to_string(StatisticKind kind);
+
+// As written, lower <= upper. A plan rounds them outward to what the column's type can hold.
+struct DecimalBounds {
+  Rational lower;
+  Rational upper;
+};
+
+// One [[statistic]].
+struct StatisticSpecification {
+  std::string name;
+  StatisticKind kind = StatisticKind::count;
+  std::vector<std::string> columns;   // none for a count, two for a covariance, else one
+  std::optional<AtomType> type;       // as declared
+  std::vector<DecimalBounds> bounds;  // one a column, except for counts and histograms
+  std::optional<Rational> epsilon;  // exactly one of epsilon and accuracy, or neither when the statistic is a
+  std::optional<Rational> accuracy;  // public constant
+  Rational alpha = Rational(1, 20);  // the probability with which the accuracy may be missed
+  GridChoice grid;
+  // Histograms have exactly one of these.
+  std::vector<Rational> categories;
+  std::vector<std::string> texts;
+  std::vector<Rational> edges;
+  bool other = false;                      // a last bin for everything else
+  std::array<Rational, 2> split = {1, 1};  // weights of the sum and the count of a mean under add-remove
+  bool nonnegative = false;                // negative results become 0, after the release
+  int line = 0;                            // where it stands in the file, for messages
+};
+
+struct Specification {
+  // The longest file, and limits on what is in it.
+  static constexpr std::size_t max_bytes = std::size_t{1} << 20;
+  static constexpr std::size_t max_statistics = 1000;
+  static constexpr std::size_t max_bins = 100'000;
+
+  std::string text;            // as read
+  std::string name;            // how messages call the file
+  std::filesystem::path data;  // relative paths are taken from the folder of the specification; may be empty
+  char delimiter = ',';
+  std::string dataset;
+  Neighbors neighbors = Neighbors::change_one;
+  std::optional<std::uint64_t> size;           // change-one: the public number of rows
+  std::optional<std::uint64_t> expected_size;  // add-remove: a public guess, used for planning only
+  bool drop_nulls = false;                     // add-remove only
+  std::optional<Rational> impute;              // what nulls become; absent: the midpoint of the bounds
+  Rational budget;                             // caps the run
+  std::vector<StatisticSpecification> statistics;
+
+  static Specification read(const std::filesystem::path& path);
+  // `name` is how messages call the text; `folder` is where relative data paths start.
+  static Specification parse(std::string_view text, std::string name,
+                             const std::filesystem::path& folder = {});
+
+  // What the ledger must agree to.
+  LedgerIdentity identity() const { return {dataset, to_string(neighbors), ""}; }
+  // Whether public facts alone determine the statistic, which is then released exactly and costs nothing: the
+  // count under change-one, and what is computed from a column whose bounds are equal.
+  bool is_constant(const StatisticSpecification& statistic) const;
+  // "people.toml:14: statistic "age": ", the opening of messages about a statistic.
+  std::string place(const StatisticSpecification& statistic) const;
+};
+
+}  // namespace snapdp

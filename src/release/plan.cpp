@@ -1,0 +1,325 @@
+#include "snapdp/release/plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "mean_accuracy.h"
+#include "snapdp/error.h"
+#include "snapdp/release/suggestion.h"
+#include "snapdp/statistics/statistics.h"
+
+namespace snapdp {
+namespace {
+
+[[noreturn]] void refuse(const std::string& parameter, const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, parameter, parameter + message);
+}
+
+std::string type_name(AtomType type) {
+  return type == AtomType::real ? "real" : type == AtomType::integer ? "integer" : "text";
+}
+
+// The type in which a column is read.
+AtomType column_type(const StatisticSpecification& statistic, const std::string& column,
+                     std::span<const SourceColumn> schema) {
+  const auto found = std::find_if(schema.begin(), schema.end(),
+                                  [&](const SourceColumn& known) { return known.name == column; });
+  const std::optional<AtomType> stored = found == schema.end() ? std::nullopt : found->type;
+  if (!stored) return statistic.type.value_or(AtomType::real);
+  const bool numeric = statistic.kind != StatisticKind::histogram || statistic.texts.empty();
+  // Without declared type, categories in quotes make a column text; anything else takes the stored type.
+  const AtomType wanted = statistic.type.value_or(numeric ? *stored : AtomType::text);
+  if (wanted == *stored || (wanted == AtomType::real && *stored == AtomType::integer)) {
+    if (numeric && wanted == AtomType::text) {
+      throw Error(ErrorCode::bad_data, "column",
+                  "column " + in_quotes(column) + " holds text, but a " + to_string(statistic.kind) +
+                      (statistic.kind == StatisticKind::histogram
+                           ? " with numeric bins needs numbers; put the categories "
+                             "in quotes"
+                           : " needs numbers; choose another column"));
+    }
+    return wanted;
+  }
+  throw Error(ErrorCode::bad_data, "type",
+              "type = \"" + type_name(wanted) + "\": the file stores column " + in_quotes(column) + " as " +
+                  type_name(*stored) + "; remove type to use what is stored, or choose another column");
+}
+
+// Both columns of a covariance have one type: real unless both are integer.
+AtomType common_type(const StatisticSpecification& statistic, std::span<const SourceColumn> schema) {
+  AtomType type = column_type(statistic, statistic.columns.front(), schema);
+  for (const std::string& column : statistic.columns) {
+    if (column_type(statistic, column, schema) != type) type = AtomType::real;
+  }
+  return type;
+}
+
+Dyadic nearest_real(const Rational& value, const std::string& parameter) {
+  const double nearest = to_double_nearest(value);
+  if (!std::isfinite(nearest))
+    refuse(parameter, " = " + to_string(value) + ": is beyond the largest double, 1.8e308");
+  return Dyadic(nearest);
+}
+
+Dyadic whole_number(const Rational& value, const std::string& parameter) {
+  if (value.get_den() != 1) {
+    refuse(parameter, " = " + to_string(value) + ": must be a whole number, because type = \"integer\"");
+  }
+  const Dyadic number(value.get_num(), 0);
+  if (!number.is_int64()) {
+    refuse(parameter, " = " + to_string(value) + ": does not fit a 64-bit integer, and type = \"integer\"");
+  }
+  return number;
+}
+
+// The value a cell with this text has: the nearest double, or the integer itself.
+Dyadic cell_value(const Rational& value, AtomType type, const std::string& parameter) {
+  return type == AtomType::integer ? whole_number(value, parameter) : nearest_real(value, parameter);
+}
+
+// Decimal bounds round outward, so that every value within the decimals is within the bounds. Equal decimals
+// declare a constant and stay equal.
+Bounds round_outward(const DecimalBounds& bounds, AtomType type) {
+  if (bounds.lower == bounds.upper) {
+    const Dyadic value = cell_value(bounds.lower, type, "bounds");
+    return Bounds(value, value);
+  }
+  if (type == AtomType::integer) {
+    return Bounds(whole_number(Rational(floor(bounds.lower)), "bounds"),
+                  whole_number(Rational(ceil(bounds.upper)), "bounds"));
+  }
+  const double lower = to_double_down(bounds.lower);
+  const double upper = to_double_up(bounds.upper);
+  if (!std::isfinite(lower) || !std::isfinite(upper)) {
+    refuse("bounds", " = [" + to_string(bounds.lower) + ", " + to_string(bounds.upper) +
+                         "]: must lie within the range of doubles, 1.8e308; declare tighter bounds");
+  }
+  return Bounds(Dyadic(lower), Dyadic(upper));
+}
+
+Dyadic midpoint(const Bounds& bounds, AtomType type) {
+  const Rational middle = (bounds.lower() + bounds.upper()).rational() / 2;
+  return type == AtomType::integer ? Dyadic(floor(middle), 0) : Dyadic(to_double_nearest(middle));
+}
+
+Bins bins_of(const StatisticSpecification& statistic, AtomType type) {
+  const auto values = [&](const std::vector<Rational>& numbers, const std::string& parameter) {
+    std::vector<Dyadic> cells;
+    for (const Rational& number : numbers) cells.push_back(cell_value(number, type, parameter));
+    return cells;
+  };
+  const Bins bins = !statistic.texts.empty() ? Bins::texts(statistic.texts)
+                    : !statistic.categories.empty()
+                        ? Bins::numbers(values(statistic.categories, "categories"))
+                        : Bins::edges(values(statistic.edges, "edges"));
+  return statistic.other ? bins.with_other() : bins;
+}
+
+class StatisticPlanner {
+ public:
+  StatisticPlanner(const Specification& specification, const StatisticSpecification& statistic,
+                   std::span<const SourceColumn> schema)
+      : specification_(specification), statistic_(statistic), metric_(metric_of(specification.neighbors)) {
+    if (!statistic.columns.empty()) type_ = common_type(statistic, schema);
+    planned_.specification = statistic;
+    for (const DecimalBounds& bounds : statistic.bounds)
+      planned_.bounds.push_back(round_outward(bounds, type_));
+  }
+
+  PlannedStatistic plan() && {
+    if (specification_.is_constant(statistic_)) {
+      planned_.constant = constant();
+      planned_.accuracy = StatisticAccuracy{};
+      return std::move(planned_);
+    }
+    switch (statistic_.kind) {
+      case StatisticKind::count:
+        add(make_count(rows(), metric_));
+        break;
+      case StatisticKind::sum:
+        add(clamped() >> make_sum());
+        break;
+      case StatisticKind::mean:
+        if (specification_.neighbors == Neighbors::add_remove) {
+          add_mean_parts();
+        } else {
+          add(clamped() >> make_mean());
+        }
+        break;
+      case StatisticKind::variance:
+        add(clamped() >> make_variance());
+        break;
+      case StatisticKind::covariance:
+        add(clamped() >> make_covariance());
+        break;
+      case StatisticKind::histogram: {
+        const Bins bins = bins_of(statistic_, type_);
+        planned_.bins = bins.labels();
+        add(make_histogram(rows(), metric_, bins));
+        break;
+      }
+    }
+    for (const PlannedMeasurement& part : planned_.measurements) {
+      planned_.epsilon += part.epsilon;
+      planned_.loss_bound += part.measurement.loss();
+    }
+    return std::move(planned_);
+  }
+
+ private:
+  Dyadic constant() const {
+    switch (statistic_.kind) {
+      case StatisticKind::count:
+        return size();
+      case StatisticKind::sum:
+        // Under add/remove only a column of zeros has a constant sum.
+        return specification_.size ? size() * planned_.bounds.front().lower() : Dyadic(0);
+      case StatisticKind::mean:
+        return planned_.bounds.front().lower();
+      default:
+        return Dyadic(0);  // nothing varies, or nothing varies together
+    }
+  }
+
+  Dyadic size() const { return Dyadic(Integer(static_cast<unsigned long>(*specification_.size)), 0); }
+
+  // Rows as they come: anything may occur. A count takes no column, and so any.
+  VectorDomain rows() const {
+    const VectorDomain domain = untrusted_domain(std::vector<AtomType>(statistic_.columns.size(), type_));
+    return specification_.size ? domain.of_size(*specification_.size) : domain;
+  }
+
+  Transformation without_nulls() const {
+    if (specification_.drop_nulls) return make_drop(rows(), metric_);
+    std::vector<Dyadic> values;
+    for (const Bounds& bounds : planned_.bounds) {
+      values.push_back(specification_.impute ? cell_value(*specification_.impute, type_, "impute")
+                                             : midpoint(bounds, type_));
+    }
+    return make_impute(rows(), metric_, values);
+  }
+
+  Transformation clamped() const {
+    const Transformation complete = without_nulls();
+    return complete >> make_clamp(complete.output_domain(), metric_, planned_.bounds);
+  }
+
+  void add(const Aggregation& aggregation) {
+    add_part("", aggregation, statistic_.epsilon ? *statistic_.epsilon : epsilon_for(aggregation),
+             statistic_.alpha);
+    const PlannedMeasurement& only = planned_.measurements.back();
+    planned_.accuracy = StatisticAccuracy{only.accuracy.conservative, only.accuracy.tight, std::nullopt};
+    if (statistic_.kind == StatisticKind::histogram) {
+      const Rational bins(Integer(static_cast<unsigned long>(planned_.bins.size())));
+      planned_.accuracy->simultaneous = only.measurement.accuracy(Rational(statistic_.alpha / bins)).tight;
+    }
+  }
+
+  void add_part(const std::string& part, const Aggregation& aggregation, const Rational& epsilon,
+                const Rational& alpha) {
+    Measurement measurement = aggregation >> make_snapping({.epsilon = epsilon, .grid = statistic_.grid});
+    const Accuracy accuracy = measurement.accuracy(alpha);
+    planned_.measurements.push_back({part, statistic_.columns, std::move(measurement), epsilon, accuracy});
+  }
+
+  // The least epsilon with which the aggregation is as accurate as the specification asks.
+  Rational epsilon_for(const Aggregation& aggregation) const {
+    const StatisticDomain& domain = aggregation.output_domain();
+    EpsilonQuery query{.sensitivity = aggregation.sensitivity(),
+                       .accuracy = *statistic_.accuracy,
+                       .alpha = statistic_.alpha};
+    query.grid = statistic_.grid;
+    query.integer = domain.integer;
+    if (!domain.integer) query.rounding_error = domain.grid.spacing().rational() / 2;
+    if (domain.range) query.range = domain.range->width().to_double_up();
+    return epsilon_for_accuracy(query);
+  }
+
+  void add_mean_parts() {
+    const Aggregation sum = clamped() >> make_centered_sum();
+    const Aggregation count = without_nulls() >> make_count();
+    if (statistic_.epsilon) {
+      plan_mean(sum, count, *statistic_.epsilon);
+      return;
+    }
+    if (!specification_.expected_size) {
+      refuse("accuracy",
+             " = " + to_string(*statistic_.accuracy) +
+                 ": how far a mean under add-remove may be off depends on the number of rows; add "
+                 "expected_size under [data], or give epsilon instead");
+    }
+    const Rational width = planned_.bounds.front().width().rational();
+    if (*statistic_.accuracy >= width) {
+      refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
+                             ": is not below the width of the bounds, " + to_string(width) +
+                             "; any guess is that accurate");
+    }
+    const auto reaches = [&](const Integer& index) {
+      plan_mean(sum, count, Dyadic(index, epsilon_exponent).rational());
+      return planned_.accuracy->tight <= *statistic_.accuracy;
+    };
+    Integer enough = 1;
+    constexpr long most_doublings = 90;  // up to epsilon = 2^30
+    for (long doublings = 0; !reaches(enough); ++doublings, enough *= 2) {
+      if (doublings == most_doublings) {
+        refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
+                               ": no epsilon reaches it on this grid and expected_size; ask for less, or use "
+                               "grid = \"auto\"");
+      }
+    }
+    Integer too_little = enough / 2;
+    while (enough - too_little > 1) {
+      const Integer middle = (enough + too_little) / 2;
+      (reaches(middle) ? enough : too_little) = middle;
+    }
+    reaches(enough);
+  }
+
+  void plan_mean(const Aggregation& sum, const Aggregation& count, const Rational& epsilon) {
+    planned_.measurements.clear();
+    const Rational share = statistic_.split[0] / (statistic_.split[0] + statistic_.split[1]);
+    const Rational sum_epsilon = epsilon * share;
+    add_part("sum", sum, sum_epsilon, statistic_.alpha / 2);
+    add_part("count", count, epsilon - sum_epsilon, statistic_.alpha / 2);
+    if (!specification_.expected_size) return;
+    const Accuracy& sum_accuracy = planned_.measurements[0].accuracy;
+    const Accuracy& count_accuracy = planned_.measurements[1].accuracy;
+    const auto mean_accuracy = [&](double Accuracy::*kind) {
+      return planned_mean_accuracy(planned_.bounds.front(), *specification_.expected_size, sum_accuracy.*kind,
+                                   count_accuracy.*kind);
+    };
+    planned_.accuracy = StatisticAccuracy{mean_accuracy(&Accuracy::conservative),
+                                          mean_accuracy(&Accuracy::tight), std::nullopt};
+  }
+
+  // A derived epsilon is a multiple of 2^-60.
+  static constexpr long epsilon_exponent = -60;
+
+  const Specification& specification_;
+  const StatisticSpecification& statistic_;
+  Metric metric_;
+  AtomType type_ = AtomType::real;
+  PlannedStatistic planned_;
+};
+
+}  // namespace
+
+Plan::Plan(Specification specification, std::span<const SourceColumn> schema)
+    : specification_(std::move(specification)) {
+  for (const StatisticSpecification& statistic : specification_.statistics) {
+    try {
+      statistics_.push_back(StatisticPlanner(specification_, statistic, schema).plan());
+    } catch (const Error& error) {
+      throw Error(error.code(), error.parameter(), specification_.place(statistic) + error.what());
+    }
+    epsilon_ += statistics_.back().epsilon;
+  }
+  if (epsilon_ > specification_.budget) {
+    throw Error(ErrorCode::budget_refused, "budget.epsilon",
+                specification_.name + ": the statistics cost epsilon " + short_number(epsilon_) +
+                    " together, but [budget] allows this run " + short_number(specification_.budget) +
+                    "; ask for less or raise budget.epsilon");
+  }
+}
+
+}  // namespace snapdp

@@ -1,0 +1,135 @@
+#include "snapdp/release/release.h"
+
+#include <algorithm>
+
+#include "snapdp/error.h"
+#include "snapdp/random/system_generator.h"
+#include "snapdp/release/suggestion.h"
+
+namespace snapdp {
+namespace {
+
+void check_ledger(const Plan& plan, const Ledger& ledger) {
+  const LedgerIdentity identity = plan.specification().identity();
+  if (plan.epsilon() > 0) {
+    ledger.check(identity, plan.epsilon());
+  } else if (ledger.identity() != identity) {
+    throw Error(ErrorCode::budget_refused, "ledger",
+                ledger.path().string() + ": the ledger is for dataset " +
+                    in_quotes(ledger.identity().dataset) + " with " + ledger.identity().neighbors +
+                    " neighbors, not for " + in_quotes(identity.dataset) + " with " + identity.neighbors +
+                    " neighbors; use the ledger of this dataset");
+  }
+}
+
+// Every column of the specification is in the header, to the letter, and can be used.
+void check_header(const Specification& specification, const std::vector<SourceColumn>& header) {
+  std::vector<std::string> names;
+  for (const SourceColumn& column : header) names.push_back(column.name);
+  for (const StatisticSpecification& statistic : specification.statistics) {
+    for (const std::string& name : statistic.columns) {
+      const auto found = std::find(names.begin(), names.end(), name);
+      if (found == names.end()) {
+        const std::string suggestion = did_you_mean(name, names);
+        throw Error(ErrorCode::bad_data, "column",
+                    specification.place(statistic) + "column " + in_quotes(name) +
+                        " is not in the header of the data" +
+                        (suggestion.empty() ? "; check the name and the delimiter" : suggestion) +
+                        " (names match to the letter)");
+      }
+      const SourceColumn& column = header[static_cast<std::size_t>(found - names.begin())];
+      if (!column.unusable.empty()) {
+        throw Error(ErrorCode::bad_data, "column",
+                    specification.place(statistic) + "column " + in_quotes(name) + " cannot be used: it is " +
+                        column.unusable + "; choose another column or convert it to a number or text");
+      }
+    }
+  }
+}
+
+// The exact statistics of every measurement of the plan, from one pass over the rows.
+std::vector<std::vector<std::vector<Dyadic>>> fold(const Plan& plan, Source& source,
+                                                   const Progress& progress) {
+  std::vector<FoldRequest> requests;
+  for (const PlannedStatistic& statistic : plan.statistics()) {
+    for (const PlannedMeasurement& planned : statistic.measurements) {
+      requests.push_back({planned.columns, &planned.measurement.aggregation()});
+    }
+  }
+  const FoldResult result = source.fold(requests, progress);
+  const std::optional<std::uint64_t>& size = plan.specification().size;
+  if (size && result.rows != *size) {
+    throw Error(ErrorCode::bad_data, "size",
+                plan.specification().name + ": [data]: size = " + std::to_string(*size) +
+                    ": the data do not have that many rows; under change-one the number of rows is public "
+                    "and must be "
+                    "declared exactly");
+  }
+  std::vector<std::vector<std::vector<Dyadic>>> exact;
+  std::size_t next = 0;
+  for (const PlannedStatistic& statistic : plan.statistics()) {
+    exact.emplace_back();
+    for (const PlannedMeasurement& planned : statistic.measurements) {
+      exact.back().push_back(planned.measurement.aggregation().finish(result.states[next++]));
+    }
+  }
+  return exact;
+}
+
+std::vector<LedgerCharge> charges(const Plan& plan) {
+  std::vector<LedgerCharge> charges;
+  for (const PlannedStatistic& statistic : plan.statistics()) {
+    if (statistic.epsilon > 0) charges.push_back({statistic.specification.name, statistic.epsilon});
+  }
+  return charges;
+}
+
+// Everything below here has been paid for.
+Released draw(const Plan& plan, const LedgerReceipt& receipt,
+              std::vector<std::vector<std::vector<Dyadic>>> values, Ledger& ledger) {
+  SystemGenerator& generator = thread_generator();
+  try {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      for (std::size_t j = 0; j < values[i].size(); ++j) {
+        values[i][j] = plan.statistics()[i].measurements[j].measurement.release_paid(values[i][j], generator);
+      }
+    }
+  } catch (const Error& error) {
+    throw Error(error.code(), error.parameter(),
+                std::string(error.what()) + "; release " + std::to_string(receipt.release) +
+                    " is paid for, shows nothing and is not refunded");
+  }
+  Released released{Report(plan, values, receipt.release, receipt.spent, receipt.remaining), ""};
+  try {
+    ledger.store_report(receipt.release, released.report.json());
+  } catch (const Error& error) {
+    released.not_stored = error.what();
+  }
+  return released;
+}
+
+}  // namespace
+
+Released release(const Specification& specification, Ledger& ledger, const OpenSource& open_source,
+                 const ReleaseOptions& options) {
+  check_ledger(Plan(specification), ledger);
+  const std::unique_ptr<Source> source = open_source();
+  const std::vector<SourceColumn> header = source->columns();
+  check_header(specification, header);
+  // Types that the file declares may change the noise, so the plan that is shown, checked and carried out is
+  // made anew.
+  const Plan plan(specification, header);
+  check_ledger(plan, ledger);
+  if (options.confirm && !options.confirm(plan)) {
+    throw Error(ErrorCode::invalid_argument, "confirm", "nothing was released and nothing was debited");
+  }
+  std::vector<std::vector<std::vector<Dyadic>>> exact = fold(plan, *source, options.progress);
+  if (plan.epsilon() == 0) {
+    const LedgerBalance balance = ledger.balance();
+    return {Report(plan, exact, std::nullopt, balance.spent, balance.remaining), ""};
+  }
+  const LedgerReceipt receipt = ledger.debit(specification.identity(), charges(plan), specification.text);
+  return draw(plan, receipt, std::move(exact), ledger);
+}
+
+}  // namespace snapdp

@@ -1,0 +1,199 @@
+#include "snapdp/release/report.h"
+
+#include "snapdp/error.h"
+#include "statistic_json.h"
+
+namespace snapdp {
+namespace {
+
+Rational rational_of(const Json& json) {
+  return parse_rational(json.is_string() ? json.get<std::string>() : json.dump(), "report");
+}
+
+// A number with the digits that its grid or, for a quotient of two parts, its accuracy tells apart.
+std::string value_cell(const Json& statistic, const Json& value) {
+  const Rational number = rational_of(value);
+  if (statistic.at("grid").is_string()) {
+    const Rational grid = rational_of(statistic.at("grid"));
+    return grid == 0 ? to_string(number) : at_grid_resolution(number, grid);
+  }
+  const Json& tight = statistic.at("accuracy").at("tight");
+  return tight.is_number() ? at_grid_resolution(number, rational_of(tight) / 1000) : to_string(number);
+}
+
+// A plan or a report as lines of one table. Plans have no values, but show the noise instead.
+class StatisticTable {
+ public:
+  explicit StatisticTable(const Json& json) : json_(json) {
+    for (const Json& statistic : json.at("statistics")) {
+      const Json& accuracy = statistic.at("accuracy");
+      if (!accuracy.is_object()) continue;
+      const std::string alpha = accuracy.at("alpha");
+      same_alpha_ = same_alpha_ && (alpha_.empty() || alpha == alpha_);
+      alpha_ = alpha;
+    }
+  }
+
+  std::string report(const TableStyle& style) const {
+    TextTable table({{"statistic", TextTable::Align::left},
+                     {"value", TextTable::Align::right},
+                     {accuracy_header(), TextTable::Align::right},
+                     {"all bins", TextTable::Align::right},
+                     {"epsilon", TextTable::Align::right}});
+    for (const Json& statistic : json_.at("statistics")) {
+      const std::string epsilon = short_number(rational_of(statistic.at("epsilon")));
+      const bool bins = statistic.contains("bins");
+      table.add({statistic.at("name"), bins ? "" : value_cell(statistic, statistic.at("value")),
+                 accuracy_cell(statistic), simultaneous_cell(statistic), epsilon});
+      if (!bins) continue;
+      for (const Json& bin : statistic.at("bins")) {
+        table.add({"  " + bin.at("bin").get<std::string>(), value_cell(statistic, bin.at("value"))});
+      }
+    }
+    return table.to_string(style);
+  }
+
+  std::string plan(const TableStyle& style) const {
+    TextTable table({{"statistic", TextTable::Align::left},
+                     {"kind", TextTable::Align::left},
+                     {"epsilon", TextTable::Align::right},
+                     {"sensitivity", TextTable::Align::right},
+                     {"noise scale", TextTable::Align::right},
+                     {"grid", TextTable::Align::right},
+                     {accuracy_header(), TextTable::Align::right},
+                     {"all bins", TextTable::Align::right}});
+    const auto row = [&](const std::string& name, const std::string& kind, const Json& part) {
+      std::vector<std::string> cells = {name, kind, short_number(rational_of(part.at("epsilon")))};
+      for (const char* key : {"sensitivity", "scale", "grid"}) {
+        cells.push_back(part.at(key).is_string() ? short_number(rational_of(part.at(key))) : "");
+      }
+      cells.push_back(accuracy_cell(part));
+      cells.push_back(simultaneous_cell(part));
+      table.add(std::move(cells));
+    };
+    for (const Json& statistic : json_.at("statistics")) {
+      std::string kind = statistic.at("kind");
+      if (statistic.contains("bins")) kind += ", " + std::to_string(statistic.at("bins").size()) + " bins";
+      row(statistic.at("name"), kind, statistic);
+      if (!statistic.contains("parts")) continue;
+      for (const Json& part : statistic.at("parts")) {
+        Json shown = part;
+        shown["accuracy"] = nullptr;  // at another alpha
+        row("  " + part.at("name").get<std::string>(), "", shown);
+      }
+    }
+    return table.to_string(style);
+  }
+
+  // What the columns mean, one line for each thing that occurs.
+  std::string notes() const {
+    std::string text;
+    if (!alpha_.empty()) {
+      text += "accuracy: the released value lies this near the exact one with probability " +
+              (same_alpha_ ? confidence(parse_rational(alpha_, "alpha")) : "as shown") + ".\n";
+    }
+    for (const Json& statistic : json_.at("statistics")) {
+      const std::string name = statistic.at("name");
+      if (statistic.contains("constant")) {
+        text += name + ": a public constant; released exactly, without noise and without cost.\n";
+      } else if (statistic.at("accuracy").is_null()) {
+        text += name +
+                ": the accuracy of a quotient is known after the release, or before it with expected_size.\n";
+      }
+    }
+    return text;
+  }
+
+ private:
+  std::string accuracy_header() const {
+    return same_alpha_ && !alpha_.empty() ? "accuracy " + confidence(parse_rational(alpha_, "alpha"))
+                                          : "accuracy";
+  }
+
+  std::string accuracy_cell(const Json& part) const {
+    const Json& accuracy = part.at("accuracy");
+    if (!accuracy.is_object()) return "";
+    const Json& tight = accuracy.at("tight");
+    const std::string number = tight.is_number() ? round_up_to_digits(rational_of(tight), 3) : "unbounded";
+    return "\xc2\xb1" + number +
+           (same_alpha_
+                ? ""
+                : " (" + confidence(parse_rational(accuracy.at("alpha").get<std::string>(), "alpha")) + ")");
+  }
+
+  std::string simultaneous_cell(const Json& part) const {
+    const Json& accuracy = part.at("accuracy");
+    if (!accuracy.is_object() || !accuracy.contains("simultaneous")) return "";
+    const Json& number = accuracy.at("simultaneous");
+    return "\xc2\xb1" + (number.is_number() ? round_up_to_digits(rational_of(number), 3) : "unbounded");
+  }
+
+  const Json& json_;
+  std::string alpha_;
+  bool same_alpha_ = true;
+};
+
+std::string data_line(const Json& json) {
+  return json.at("dataset").get<std::string>() + " (" + json.at("neighbors").get<std::string>() +
+         " neighbors" + (json.contains("size") ? ", " + json.at("size").dump() + " rows" : "") + ")";
+}
+
+Json plan_json(const Plan& plan) {
+  Json json = data_json(plan.specification());
+  json["statistics"] = Json::array();
+  for (const PlannedStatistic& statistic : plan.statistics()) {
+    json["statistics"].push_back(statistic_json(statistic, nullptr));
+  }
+  json["budget"] = {{"epsilon", to_string(plan.specification().budget)},
+                    {"planned", to_string(plan.epsilon())}};
+  return json;
+}
+
+}  // namespace
+
+std::string Plan::to_json() const {
+  return to_text(plan_json(*this));
+}
+
+std::string Plan::to_table(const TableStyle& style) const {
+  const Json json = plan_json(*this);
+  const StatisticTable table(json);
+  return "Plan for " + data_line(json) + "\n\n" + table.plan(style) + "\n" + table.notes() +
+         "This run costs epsilon " + short_number(epsilon_) + " of the " +
+         short_number(specification_.budget) + " that [budget] allows.\n";
+}
+
+Report::Report(const Plan& plan, const std::vector<std::vector<std::vector<Dyadic>>>& values,
+               std::optional<std::int64_t> release, const Rational& spent, const Rational& remaining) {
+  Json json;
+  json["release"] = release ? Json(*release) : Json();
+  json.update(data_json(plan.specification()));
+  json["statistics"] = Json::array();
+  for (std::size_t i = 0; i < plan.statistics().size(); ++i) {
+    json["statistics"].push_back(statistic_json(plan.statistics()[i], &values[i]));
+  }
+  json["ledger"] = {{"spent", to_string(spent)}, {"remaining", to_string(remaining)}};
+  json_ = to_text(json);
+}
+
+Report Report::from_json(std::string_view text) {
+  Report report{std::string(text)};
+  try {
+    report.to_table();
+  } catch (const std::exception&) {
+    throw Error(ErrorCode::bad_data, "report", "report: the stored text is not a report of this program");
+  }
+  return report;
+}
+
+std::string Report::to_table(const TableStyle& style) const {
+  const Json json = Json::parse(json_);
+  const StatisticTable table(json);
+  const Json& release = json.at("release");
+  return (release.is_null() ? "Statistics" : "Release " + release.dump()) + " of " + data_line(json) +
+         "\n\n" + table.report(style) + "\n" + table.notes() + "Ledger: epsilon " +
+         short_number(rational_of(json.at("ledger").at("spent"))) + " spent, " +
+         short_number(rational_of(json.at("ledger").at("remaining"))) + " remaining.\n";
+}
+
+}  // namespace snapdp

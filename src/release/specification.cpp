@@ -1,0 +1,413 @@
+#include "snapdp/release/specification.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+#include "snapdp/release/suggestion.h"
+#include "toml_document.h"
+
+namespace snapdp {
+namespace {
+
+constexpr std::size_t longest_name = 256;
+
+const std::vector<std::string> neighbor_names = {"change-one", "add-remove"};
+const std::vector<std::string> kind_names = {"count", "sum", "mean", "variance", "covariance", "histogram"};
+
+const std::vector<std::string> statistic_keys = {
+    "name",  "kind", "column",     "columns", "type",  "bounds", "epsilon",    "accuracy",
+    "alpha", "grid", "categories", "edges",   "other", "split",  "nonnegative"};
+
+// The keys that a kind of statistic has beyond those of all: name, kind, epsilon, accuracy, alpha, grid.
+std::vector<std::string> own_keys(StatisticKind kind) {
+  switch (kind) {
+    case StatisticKind::count:
+      return {"nonnegative"};
+    case StatisticKind::sum:
+    case StatisticKind::variance:
+      return {"column", "type", "bounds"};
+    case StatisticKind::mean:
+      return {"column", "type", "bounds", "split"};
+    case StatisticKind::covariance:
+      return {"columns", "type", "bounds"};
+    case StatisticKind::histogram:
+      break;
+  }
+  return {"column", "type", "categories", "edges", "other", "nonnegative"};
+}
+
+void refuse_foreign_keys(const TomlTable& table, StatisticKind kind) {
+  std::vector<std::string> own = own_keys(kind);
+  own.insert(own.end(), {"name", "kind", "epsilon", "accuracy", "alpha", "grid"});
+  for (const std::string& key : statistic_keys) {
+    if (!table.has(key) || std::find(own.begin(), own.end(), key) != own.end()) continue;
+    const bool other_number = (key == "column" || key == "columns") && kind != StatisticKind::count;
+    const std::string hint = other_number ? (key == "column" ? "columns = [\"x\", \"y\"]" : "column = \"x\"")
+                             : key == "bounds" && kind == StatisticKind::histogram ? "categories or edges"
+                                                                                   : "";
+    table.refuse(key,
+                 "does not apply to a " + to_string(kind) + (hint.empty() ? "; remove it" : "; use " + hint));
+  }
+}
+
+std::string get_name(const TomlTable& table, const std::string& key) {
+  const std::string name = table.get_text(key);
+  if (name.size() > longest_name) table.refuse(key, "must not be longer than 256 bytes");
+  return name;
+}
+
+DecimalBounds to_bounds(const TomlTable& table, const std::vector<Rational>& pair) {
+  if (pair.size() != 2) table.refuse("bounds", "must have two ends, [lower, upper]; give both");
+  if (pair[0] > pair[1]) table.refuse("bounds", "the lower bound must not be above the upper one; swap them");
+  return {pair[0], pair[1]};
+}
+
+std::vector<DecimalBounds> read_bounds(const TomlDocument& document, const TomlTable& table,
+                                       StatisticKind kind) {
+  if (!table.has("bounds")) {
+    table.refuse_missing("bounds",
+                         kind == StatisticKind::covariance
+                             ? "is missing; declare public bounds of both columns, bounds = [[a, b], [c, d]]"
+                             : "is missing; declare public bounds of the column, bounds = [lower, upper]");
+  }
+  if (kind != StatisticKind::covariance) return {to_bounds(table, table.get_numbers("bounds"))};
+  const toml::array& pairs = table.get_array("bounds");
+  if (pairs.size() != 2 || !pairs[0].is_array() || !pairs[1].is_array()) {
+    table.refuse("bounds", "must have a pair for each of the two columns, [[a, b], [c, d]]");
+  }
+  std::vector<DecimalBounds> bounds;
+  for (const toml::node& pair : pairs) {
+    std::vector<Rational> ends;
+    for (const toml::node& end : *pair.as_array())
+      ends.push_back(document.number(end, table.context(), "bounds"));
+    bounds.push_back(to_bounds(table, ends));
+  }
+  return bounds;
+}
+
+std::vector<std::string> read_columns(const TomlTable& table, StatisticKind kind) {
+  if (kind == StatisticKind::count) return {};
+  if (kind != StatisticKind::covariance) return {get_name(table, "column")};
+  std::vector<std::string> columns = table.get_texts("columns");
+  if (columns.size() != 2) table.refuse("columns", "must name two columns, [\"x\", \"y\"]");
+  for (const std::string& column : columns) {
+    if (column.size() > longest_name) table.refuse("columns", "a name must not be longer than 256 bytes");
+  }
+  return columns;
+}
+
+// Which bins a histogram has; `statistic.type` is read already.
+void read_bins(const TomlTable& table, StatisticSpecification& statistic) {
+  const bool has_categories = table.has("categories");
+  if (has_categories == table.has("edges")) {
+    if (has_categories) table.refuse("edges", "cannot stand beside categories; remove one of them");
+    table.refuse_missing(
+        "categories",
+        "or edges are missing; declare the public bins, categories = [1, 2, 3] or edges = [0, 20, 40]");
+  }
+  const std::string key = has_categories ? "categories" : "edges";
+  const toml::array& array = table.get_array(key);
+  if (array.size() > Specification::max_bins) {
+    table.refuse(key,
+                 "has more than " + std::to_string(Specification::max_bins) + " entries; use fewer bins");
+  }
+  if (statistic.type == AtomType::text && !has_categories) {
+    table.refuse("edges", "need numbers, and type = \"text\"; use categories");
+  }
+  if (has_categories) {
+    if (array.empty()) table.refuse(key, "must have at least one entry");
+    const bool all_texts =
+        std::all_of(array.begin(), array.end(), [](const toml::node& n) { return n.is_string(); });
+    const bool some_text =
+        std::any_of(array.begin(), array.end(), [](const toml::node& n) { return n.is_string(); });
+    const bool texts = statistic.type ? statistic.type == AtomType::text : all_texts;
+    if (texts && !all_texts) table.refuse(key, "must be texts in quotes, because type = \"text\"");
+    if (!statistic.type && some_text && !all_texts)
+      table.refuse(key, "mixes texts and numbers; use one of them");
+    if (texts) {
+      statistic.type = AtomType::text;
+      statistic.texts = table.get_texts(key);
+      for (const std::string& text : statistic.texts) {
+        if (text.size() > longest_name) table.refuse(key, "a category must not be longer than 256 bytes");
+      }
+      if (std::set<std::string>(statistic.texts.begin(), statistic.texts.end()).size() !=
+          statistic.texts.size()) {
+        table.refuse(key, "names a category twice; remove one");
+      }
+      return;
+    }
+  }
+  std::vector<Rational> numbers = table.get_numbers(key);
+  if (has_categories) {
+    if (std::set<Rational>(numbers.begin(), numbers.end()).size() != numbers.size()) {
+      table.refuse(key, "names a category twice; remove one");
+    }
+    statistic.categories = std::move(numbers);
+    return;
+  }
+  if (numbers.size() < 2) table.refuse(key, "must have at least two edges, [lowest, ..., highest]");
+  for (std::size_t i = 1; i < numbers.size(); ++i) {
+    if (numbers[i - 1] >= numbers[i])
+      table.refuse(key, "must increase strictly; sort the edges and remove repeated ones");
+  }
+  statistic.edges = std::move(numbers);
+}
+
+std::array<Rational, 2> read_split(const TomlTable& table, Neighbors neighbors) {
+  if (neighbors == Neighbors::change_one) {
+    table.refuse("split", "applies only under add-remove, where a mean is a sum and a count; remove it");
+  }
+  const std::vector<Rational> weights = table.get_numbers("split");
+  if (weights.size() != 2 || weights[0] <= 0 || weights[1] <= 0) {
+    table.refuse("split", "must have two weights above 0, [sum, count], for example [1, 1]");
+  }
+  return {weights[0], weights[1]};
+}
+
+// epsilon, accuracy and alpha. A statistic that is a public constant needs neither of the first two.
+void read_price(const TomlTable& table, bool constant, StatisticSpecification& statistic) {
+  if (table.has("epsilon") && table.has("accuracy")) {
+    table.refuse("accuracy",
+                 "cannot stand beside epsilon, because each follows from the other; remove one of them");
+  }
+  if (table.has("epsilon")) statistic.epsilon = table.get_positive("epsilon");
+  if (table.has("accuracy")) statistic.accuracy = table.get_positive("accuracy");
+  if (!statistic.epsilon && !statistic.accuracy && !constant) {
+    table.refuse_missing("epsilon",
+                         "is missing; give epsilon = \"0.1\", or accuracy = \"0.5\" and alpha = \"0.05\"");
+  }
+  if (table.has("alpha")) {
+    statistic.alpha = table.get_number("alpha");
+    if (statistic.alpha <= 0 || statistic.alpha >= 1) {
+      table.refuse(
+          "alpha",
+          "must lie strictly between 0 and 1; it is the probability of an error beyond the accuracy");
+    }
+  }
+}
+
+void check_neighbors(const TomlTable& table, const Specification& specification, StatisticKind kind) {
+  const bool second_moment = kind == StatisticKind::variance || kind == StatisticKind::covariance;
+  if (!second_moment) return;
+  if (specification.neighbors == Neighbors::add_remove) {
+    table.refuse("kind",
+                 "is not available under add-remove: its sensitivity needs a public number of rows; release "
+                 "sums and a "
+                 "count instead, or use neighbors = \"change-one\" with size");
+  }
+  if (*specification.size < 2) {
+    table.refuse("kind", "needs size >= 2, because it divides by size - 1; size = " +
+                             std::to_string(*specification.size));
+  }
+}
+
+StatisticSpecification read_statistic(const TomlDocument& document, const toml::table& node,
+                                      std::size_t number, const Specification& specification) {
+  const auto* given_name = node.get_as<std::string>("name");
+  const std::string context = given_name != nullptr ? "statistic " + in_quotes(given_name->get()) + ": "
+                                                    : "[[statistic]] number " + std::to_string(number) + ": ";
+  const TomlTable table(document, node, context, statistic_keys);
+  StatisticSpecification statistic;
+  statistic.line = table.line();
+  statistic.name = get_name(table, "name");
+  if (!table.has("kind")) table.refuse_missing("kind", "is missing; it is " + either_of(kind_names));
+  const std::string kind = table.get_choice("kind", kind_names);
+  statistic.kind =
+      static_cast<StatisticKind>(std::find(kind_names.begin(), kind_names.end(), kind) - kind_names.begin());
+  refuse_foreign_keys(table, statistic.kind);
+  check_neighbors(table, specification, statistic.kind);
+
+  statistic.columns = read_columns(table, statistic.kind);
+  const bool histogram = statistic.kind == StatisticKind::histogram;
+  if (table.has("type")) {
+    const std::vector<std::string> types = histogram ? std::vector<std::string>{"real", "integer", "text"}
+                                                     : std::vector<std::string>{"real", "integer"};
+    const std::string type = table.get_choice("type", types);
+    statistic.type = type == "real" ? AtomType::real : type == "integer" ? AtomType::integer : AtomType::text;
+  }
+  if (histogram) {
+    read_bins(table, statistic);
+    if (table.has("other")) statistic.other = table.get_choice("other", {"drop", "bin"}) == "bin";
+  } else if (statistic.kind != StatisticKind::count) {
+    statistic.bounds = read_bounds(document, table, statistic.kind);
+  }
+  if (table.has("split")) statistic.split = read_split(table, specification.neighbors);
+  if (table.has("nonnegative")) statistic.nonnegative = table.get_flag("nonnegative");
+  if (table.has("grid")) {
+    try {
+      statistic.grid = GridChoice::parse(table.get_text("grid"));
+    } catch (const Error& error) {
+      table.refuse("grid", error.what());
+    }
+    if (statistic.kind == StatisticKind::mean && specification.neighbors == Neighbors::add_remove &&
+        statistic.grid.is_explicit()) {
+      table.refuse(
+          "grid",
+          "must be \"auto\" or \"notes\": the sum and the count of a mean under add-remove differ in scale");
+    }
+  }
+  read_price(table, specification.is_constant(statistic), statistic);
+  return statistic;
+}
+
+void read_nulls(const TomlDocument& document, const TomlTable& data, Specification& specification) {
+  const bool add_remove = specification.neighbors == Neighbors::add_remove;
+  specification.drop_nulls = add_remove;
+  if (!data.has("nulls")) return;
+  if (data.get("nulls").is_string()) {
+    if (data.get_text("nulls") != "drop") data.refuse("nulls", "must be \"drop\" or { impute = NUMBER }");
+    if (!add_remove) {
+      data.refuse(
+          "nulls",
+          "is not available under change-one, because the number of rows that are left would show; use "
+          "nulls = { impute = NUMBER }");
+    }
+    return;
+  }
+  const TomlTable nulls(document, data.get_table("nulls"), "[data]: nulls: ", {"impute"});
+  specification.impute = nulls.get_number("impute");
+  specification.drop_nulls = false;
+}
+
+void read_data(const TomlDocument& document, const toml::table& node, const std::filesystem::path& folder,
+               Specification& specification) {
+  const TomlTable data(document, node, "[data]: ",
+                       {"path", "dataset", "neighbors", "size", "expected_size", "nulls", "delimiter"});
+  if (data.has("path")) {
+    const std::filesystem::path path = data.get_text("path");
+    specification.data = path.is_absolute() ? path : folder / path;
+  }
+  if (data.has("delimiter")) {
+    const std::string delimiter = data.get_text("delimiter");
+    const char c = delimiter[0];
+    const bool word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                      c == '+' || c == '-' || c == '.' || c == '"' || c == '\'';
+    if (delimiter.size() != 1 || word || static_cast<unsigned char>(c) > 0x7e) {
+      data.refuse("delimiter", "must be one character such as \",\", \";\", \"|\" or \"\\t\"");
+    }
+    specification.delimiter = c;
+  }
+  specification.dataset = get_name(data, "dataset");
+  if (!data.has("neighbors"))
+    data.refuse_missing("neighbors", "is missing; it is " + either_of(neighbor_names));
+  specification.neighbors = parse_neighbors(data.get_choice("neighbors", neighbor_names), "neighbors");
+  if (specification.neighbors == Neighbors::change_one) {
+    if (data.has("expected_size"))
+      data.refuse("expected_size", "belongs to add-remove; under change-one use size");
+    if (!data.has("size")) {
+      data.refuse_missing("size",
+                          "is missing; change-one neighbors need the public number of rows, size = 10000");
+    }
+    specification.size = data.get_count("size");
+  } else {
+    if (data.has("size")) {
+      data.refuse("size",
+                  "is private under add-remove; for planning give a public guess as expected_size, or use "
+                  "neighbors = \"change-one\" if the number of rows is public");
+    }
+    if (data.has("expected_size")) specification.expected_size = data.get_count("expected_size");
+  }
+  read_nulls(document, data, specification);
+}
+
+}  // namespace
+
+std::string to_string(Neighbors neighbors) {
+  return neighbor_names[static_cast<std::size_t>(neighbors)];
+}
+
+Neighbors parse_neighbors(std::string_view text, std::string_view parameter) {
+  const auto found = std::find(neighbor_names.begin(), neighbor_names.end(), text);
+  if (found == neighbor_names.end()) {
+    throw Error(ErrorCode::invalid_argument, std::string(parameter),
+                std::string(parameter) + " = " + in_quotes(text) + ": must be " + either_of(neighbor_names) +
+                    did_you_mean(text, neighbor_names));
+  }
+  return static_cast<Neighbors>(found - neighbor_names.begin());
+}
+
+Metric metric_of(Neighbors neighbors) {
+  return neighbors == Neighbors::change_one ? Metric::change_one : Metric::symmetric_distance;
+}
+
+std::string to_string(StatisticKind kind) {
+  return kind_names[static_cast<std::size_t>(kind)];
+}
+
+Specification Specification::read(const std::filesystem::path& path) {
+  const auto refuse = [&](ErrorCode code, const std::string& why) {
+    throw Error(code, "specification", path.string() + ": " + why);
+  };
+  if (std::filesystem::is_directory(path)) refuse(ErrorCode::io, "is a folder; name a TOML file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    refuse(ErrorCode::io, std::string("cannot be read: ") + std::strerror(errno) + "; check the path");
+  // One byte beyond the limit tells whether there is more; nothing longer is ever held or parsed.
+  std::string text(max_bytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) refuse(ErrorCode::io, "cannot be read");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return parse(text, path.string(), path.parent_path());
+}
+
+Specification Specification::parse(std::string_view text, std::string name,
+                                   const std::filesystem::path& folder) {
+  if (text.size() > max_bytes) {
+    throw Error(
+        ErrorCode::invalid_argument, "specification",
+        name + ": is larger than 1 MiB; a specification is a short text, split it or use fewer categories");
+  }
+  const TomlDocument document(text, name);
+  const TomlTable root(document, document.root(), "", {"data", "budget", "statistic"});
+  Specification specification;
+  specification.text = text;
+  specification.name = std::move(name);
+  const auto table = [&](const std::string& key) -> const toml::table& {
+    if (!root.has(key))
+      root.refuse_missing("[" + key + "]", "is missing; docs/specification.md has an example");
+    return root.get_table(key);
+  };
+  read_data(document, table("data"), folder, specification);
+  specification.budget =
+      TomlTable(document, table("budget"), "[budget]: ", {"epsilon"}).get_positive("epsilon");
+
+  if (!root.has("statistic"))
+    root.refuse_missing("[[statistic]]", "is missing; ask for at least one statistic");
+  const toml::array* statistics = root.get("statistic").as_array();
+  if (statistics == nullptr || !statistics->is_homogeneous(toml::node_type::table)) {
+    root.refuse("statistic", "must be tables headed [[statistic]], with two brackets");
+  }
+  if (statistics->size() > max_statistics) {
+    throw Error(ErrorCode::invalid_argument, "statistic",
+                specification.name + ": more than " + std::to_string(max_statistics) +
+                    " statistics; split the specification");
+  }
+  std::set<std::string> names;
+  for (const toml::node& node : *statistics) {
+    StatisticSpecification statistic =
+        read_statistic(document, *node.as_table(), specification.statistics.size() + 1, specification);
+    if (!names.insert(statistic.name).second) {
+      throw Error(ErrorCode::invalid_argument, "name",
+                  specification.place(statistic) + "another statistic has the same name; rename one of them");
+    }
+    specification.statistics.push_back(std::move(statistic));
+  }
+  return specification;
+}
+
+bool Specification::is_constant(const StatisticSpecification& statistic) const {
+  if (statistic.kind == StatisticKind::count) return neighbors == Neighbors::change_one;
+  const bool sum_of_private_size = statistic.kind == StatisticKind::sum && neighbors == Neighbors::add_remove;
+  return std::any_of(statistic.bounds.begin(), statistic.bounds.end(), [&](const DecimalBounds& bounds) {
+    return bounds.lower == bounds.upper && (!sum_of_private_size || bounds.lower == 0);
+  });
+}
+
+std::string Specification::place(const StatisticSpecification& statistic) const {
+  return name + ":" + std::to_string(statistic.line) + ": statistic " + in_quotes(statistic.name) + ": ";
+}
+
+}  // namespace snapdp

@@ -1,0 +1,161 @@
+#include "statistic_json.h"
+
+#include <cmath>
+#include <limits>
+
+#include "mean_accuracy.h"
+#include "snapdp/statistics/statistics.h"
+#include "snapdp/version.h"
+
+namespace snapdp {
+namespace {
+
+// Numbers that a JSON reader's double holds exactly; integers are exact in it up to 2^53.
+Json value_json(const Dyadic& value, bool integer) {
+  const Dyadic largest(Integer(1), 53);
+  if (integer && value.is_integer() && abs(value) <= largest) return value.rational().get_num().get_si();
+  if ((integer && value.is_integer()) || !value.is_double()) return to_string(value);
+  return value.to_double_nearest();
+}
+
+// Accuracies beyond the largest double are null.
+Json accuracy_number(double accuracy) {
+  return std::isfinite(accuracy) ? Json(accuracy) : Json();
+}
+
+Json accuracy_json(const Rational& alpha, double conservative, double tight) {
+  return {{"alpha", to_string(alpha)},
+          {"conservative", accuracy_number(conservative)},
+          {"tight", accuracy_number(tight)}};
+}
+
+void add_mechanism(Json& json, const PlannedMeasurement& planned) {
+  const Measurement& measurement = planned.measurement;
+  json["epsilon"] = to_string(planned.epsilon);
+  json["sensitivity"] = to_string(measurement.mechanism().sensitivity());
+  json["scale"] = to_string(Dyadic(measurement.mechanism().scale()));
+  json["grid"] = to_string(measurement.mechanism().grid().spacing());
+  json["loss_bound"] = to_string(measurement.loss());
+}
+
+Dyadic post_process(const Dyadic& value, const StatisticSpecification& specification) {
+  return specification.nonnegative && value < Dyadic(0) ? Dyadic(0) : value;
+}
+
+bool is_integer(const PlannedMeasurement& planned) {
+  return planned.measurement.aggregation().output_domain().integer;
+}
+
+Json bins_json(const PlannedStatistic& statistic, const std::vector<Dyadic>* released) {
+  Json bins = Json::array();
+  for (std::size_t i = 0; i < statistic.bins.size(); ++i) {
+    Json bin = {{"bin", statistic.bins[i]}};
+    if (released != nullptr) {
+      bin["value"] = value_json(post_process((*released)[i], statistic.specification),
+                                is_integer(statistic.measurements[0]));
+    }
+    bins.push_back(std::move(bin));
+  }
+  return bins;
+}
+
+// A mean under add/remove: its parts, the quotient, and how far the quotient may be off.
+void add_mean(Json& json, const PlannedStatistic& statistic,
+              const std::vector<std::vector<Dyadic>>* released) {
+  const Bounds& bounds = statistic.bounds.front();
+  const Rational& alpha = statistic.specification.alpha;
+  Json parts = Json::array();
+  for (std::size_t i = 0; i < statistic.measurements.size(); ++i) {
+    const PlannedMeasurement& planned = statistic.measurements[i];
+    Json part = {{"name", planned.part}};
+    if (released != nullptr) part["value"] = value_json((*released)[i][0], is_integer(planned));
+    // What is summed is the distance of each value from the center.
+    if (planned.part == "sum") {
+      part["center"] = to_string(scale_by_power_of_two(bounds.lower() + bounds.upper(), -1));
+    }
+    add_mechanism(part, planned);
+    part["accuracy"] = accuracy_json(alpha / 2, planned.accuracy.conservative, planned.accuracy.tight);
+    parts.push_back(std::move(part));
+  }
+  if (released != nullptr) {
+    const Dyadic& sum = (*released)[0][0];
+    const Dyadic& count = (*released)[1][0];
+    json["value"] = mean_from_parts(bounds, sum, count);
+    const auto accuracy = [&](double Accuracy::*kind) {
+      return released_mean_accuracy(bounds, sum, count, statistic.measurements[0].accuracy.*kind,
+                                    statistic.measurements[1].accuracy.*kind);
+    };
+    json["accuracy"] = accuracy_json(alpha, accuracy(&Accuracy::conservative), accuracy(&Accuracy::tight));
+  } else if (statistic.accuracy) {
+    json["accuracy"] = accuracy_json(alpha, statistic.accuracy->conservative, statistic.accuracy->tight);
+  } else {
+    json["accuracy"] = nullptr;
+  }
+  json["parts"] = std::move(parts);
+  json["epsilon"] = to_string(statistic.epsilon);
+  json["sensitivity"] = nullptr;  // each part has its own
+  json["scale"] = nullptr;
+  json["grid"] = nullptr;
+  json["loss_bound"] = to_string(statistic.loss_bound);
+}
+
+}  // namespace
+
+Json statistic_json(const PlannedStatistic& statistic, const std::vector<std::vector<Dyadic>>* released) {
+  const StatisticSpecification& specification = statistic.specification;
+  Json json = {{"name", specification.name}, {"kind", to_string(specification.kind)}};
+  if (!specification.columns.empty()) json["columns"] = specification.columns;
+  if (!statistic.bounds.empty()) {
+    json["bounds"] = Json::array();
+    for (const Bounds& bounds : statistic.bounds) {
+      json["bounds"].push_back(Json::array({to_string(bounds.lower()), to_string(bounds.upper())}));
+    }
+  }
+  const Rational& alpha = specification.alpha;
+  if (statistic.constant) {
+    const bool integer =
+        specification.kind == StatisticKind::count || specification.type == AtomType::integer;
+    json["value"] = value_json(*statistic.constant, integer);
+    json["constant"] = true;
+    for (const char* key : {"epsilon", "sensitivity", "scale", "grid", "loss_bound"}) json[key] = "0";
+    json["accuracy"] = accuracy_json(alpha, 0, 0);
+    return json;
+  }
+  if (statistic.measurements.size() > 1) {
+    add_mean(json, statistic, released);
+    return json;
+  }
+  if (specification.kind == StatisticKind::histogram) {
+    json["bins"] = bins_json(statistic, released == nullptr ? nullptr : &released->front());
+  } else if (released != nullptr) {
+    json["value"] = value_json(post_process(released->front().front(), specification),
+                               is_integer(statistic.measurements.front()));
+  }
+  add_mechanism(json, statistic.measurements.front());
+  json["accuracy"] = accuracy_json(alpha, statistic.accuracy->conservative, statistic.accuracy->tight);
+  if (statistic.accuracy->simultaneous) {
+    json["accuracy"]["simultaneous"] = accuracy_number(*statistic.accuracy->simultaneous);
+  }
+  return json;
+}
+
+Json data_json(const Specification& specification) {
+  Json json = {{"snapdp", version()},
+               {"dataset", specification.dataset},
+               {"neighbors", to_string(specification.neighbors)}};
+  if (specification.size) json["size"] = *specification.size;
+  return json;
+}
+
+std::string to_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string confidence(const Rational& alpha) {
+  const std::string percent = to_string(Rational((1 - alpha) * 100));
+  constexpr std::size_t longest = 7;
+  if (percent.size() <= longest) return percent + "%";
+  return "1 - " + short_number(alpha);
+}
+
+}  // namespace snapdp
