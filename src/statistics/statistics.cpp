@@ -1,6 +1,7 @@
 #include "snapdp/statistics/statistics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "snapdp/error.h"
@@ -60,12 +61,20 @@ Rational to_rational(std::uint64_t n) {
   return Rational(Integer(static_cast<unsigned long>(n)));
 }
 
-// Raises an upper end to a double, lowers a lower end.
+// An end of a public range, rounded outward to a double.
+Dyadic range_end(double end) {
+  if (!std::isfinite(end)) {
+    refuse("bounds",
+           "bounds: the public range of the statistic is wider than doubles reach (about 1.8e308); use "
+           "narrower bounds");
+  }
+  return Dyadic(end);
+}
 Dyadic outward_up(const Rational& value) {
-  return Dyadic(to_double_up(value));
+  return range_end(to_double_up(value));
 }
 Dyadic outward_down(const Rational& value) {
-  return Dyadic(to_double_down(value));
+  return range_end(to_double_down(value));
 }
 
 // The last step of every real statistic: the grid g (see the header) and the sensitivity on it.

@@ -5,8 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 namespace snapdp {
 
@@ -39,6 +41,12 @@ struct Chunk {
   Chunk(std::span<const double> rows);            // NOLINT: rows are passed as they are
   Chunk(std::span<const std::int64_t> rows);      // NOLINT
   Chunk(std::span<const std::string_view> rows);  // NOLINT
+  // The same for anything contiguous, such as a std::vector.
+  template <typename Rows>
+  requires requires(const Rows& rows) { std::data(rows), std::size(rows); }
+  Chunk(const Rows& rows)  // NOLINT
+      : Chunk(std::span<const std::remove_cvref_t<decltype(*std::data(rows))>>(std::data(rows),
+                                                                               std::size(rows))) {}
   // Throws invalid_argument for more than max_columns columns.
   Chunk(std::span<const Column> columns, std::size_t length);
 

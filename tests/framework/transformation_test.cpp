@@ -1,0 +1,210 @@
+#include "snapdp/framework/transformation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "rows.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+using testing::HasSubstr;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+const double nan = std::nan("");
+
+std::vector<double> reals_after(const Transformation& transformation, const Chunk& rows) {
+  std::vector<double> result;
+  for (std::size_t first = 0; first < rows.length; first += block_rows) {
+    Chunk block = rows.slice(first, std::min(block_rows, rows.length - first));
+    for (const auto& function : transformation.functions())
+      block = function->apply(block, Scratch::of_thread());
+    EXPECT_TRUE(transformation.output_domain().of_unknown_size().contains(block));
+    result.insert(result.end(), block.column[0].reals(), block.column[0].reals() + block.length);
+  }
+  return result;
+}
+
+std::vector<std::optional<std::int64_t>> integers_of_text(const std::vector<std::string_view>& cells) {
+  const Transformation parse =
+      make_parse(untrusted_domain({AtomType::text}), change_one(), {AtomType::integer});
+  const Chunk block = parse.functions()[0]->apply(Chunk(cells), Scratch::of_thread());
+  std::vector<std::optional<std::int64_t>> result;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (block.column[0].valid(i)) {
+      result.emplace_back(block.column[0].integers()[i]);
+    } else {
+      result.emplace_back();
+    }
+  }
+  return result;
+}
+
+TEST(Clamp, MovesRowsIntoTheBounds) {
+  const std::vector<double> rows{-infinity, -3, -0.0, 0, 1, 5, 7, infinity, 0x1p-1074};
+  const Transformation clamp = make_clamp(vector_domain<double>(), symmetric_distance(), Bounds(0, 5));
+  EXPECT_EQ(reals_after(clamp, rows), (std::vector<double>{0, 0, 0, 0, 1, 5, 5, 5, 0x1p-1074}));
+  EXPECT_EQ(clamp.output_domain().columns()[0].bounds, Bounds(0, 5));
+}
+
+TEST(Clamp, OfIntegersAtTheEdges) {
+  constexpr std::int64_t low = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t high = std::numeric_limits<std::int64_t>::max();
+  const Transformation clamp =
+      make_clamp(vector_domain<std::int64_t>(), hamming(), Bounds(Dyadic(low), Dyadic(high)));
+  const std::vector<std::int64_t> rows{low, -1, 0, high};
+  const Chunk block = clamp.functions()[0]->apply(Chunk(rows), Scratch::of_thread());
+  EXPECT_EQ(std::vector<std::int64_t>(block.column[0].integers(), block.column[0].integers() + 4), rows);
+}
+
+TEST(Clamp, RefusesWhatBreaksItsProof) {
+  EXPECT_THROW(Bounds(Dyadic(1), Dyadic(0)), Error);
+  EXPECT_THROW(Bounds(Dyadic(nan), Dyadic(1)), Error);
+  EXPECT_THROW(make_clamp(untrusted_domain({AtomType::real}), change_one(), Bounds(0, 1)), Error);
+  EXPECT_THROW(make_clamp(vector_domain<std::string_view>(), change_one(), Bounds(0, 1)), Error);
+  EXPECT_THROW(make_clamp(vector_domain<double>(), Metric::absolute_distance, Bounds(0, 1)), Error);
+  EXPECT_THROW(make_clamp(vector_domain<double>(), change_one(), {Bounds(0, 1), Bounds(0, 1)}), Error);
+  EXPECT_THROW(make_clamp(vector_domain<std::int64_t>(), change_one(), Bounds(Dyadic(0.5), Dyadic(1))),
+               Error);
+  EXPECT_THROW(
+      make_clamp(vector_domain<double>(), change_one(), Bounds(Dyadic(0), Dyadic(1) + Dyadic(0x1p-80))),
+      Error);
+  try {
+    make_clamp(untrusted_domain({AtomType::real}), change_one(), Bounds(0, 1));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("make_impute"));
+  }
+}
+
+TEST(Impute, ReplacesNullAndNaN) {
+  const std::vector<double> cells{1, nan, 3, infinity};
+  const std::uint8_t validity = 0b1011;
+  const Column column{AtomType::real, cells.data(), &validity, 0};
+  const Transformation impute = make_impute(untrusted_domain({AtomType::real}), change_one(), {Dyadic(9)});
+  EXPECT_EQ(reals_after(impute, Chunk({&column, 1}, 4)), (std::vector<double>{1, 9, 9, infinity}));
+  EXPECT_THROW(make_impute(untrusted_domain({AtomType::real}), change_one(), {Dyadic(nan)}), Error);
+  EXPECT_THROW(make_impute(untrusted_domain({AtomType::real}), change_one(), {Dyadic(infinity)}), Error);
+  EXPECT_THROW(make_impute(untrusted_domain({AtomType::integer}), change_one(), {Dyadic(0.5)}), Error);
+}
+
+TEST(Drop, RemovesNullAndNaNAndNeedsAddRemove) {
+  const std::vector<double> cells{1, nan, 3, 4, -infinity};
+  const std::uint8_t validity = 0b10111;
+  const Column column{AtomType::real, cells.data(), &validity, 0};
+  const Transformation drop = make_drop(untrusted_domain({AtomType::real}), symmetric_distance());
+  EXPECT_EQ(reals_after(drop, Chunk({&column, 1}, 5)), (std::vector<double>{1, 3, -infinity}));
+  EXPECT_FALSE(
+      make_drop(untrusted_domain({AtomType::real}).of_size(5), symmetric_distance()).output_domain().size());
+  EXPECT_THROW(make_drop(untrusted_domain({AtomType::real}), change_one()), Error);
+  EXPECT_THROW(make_drop(untrusted_domain({AtomType::real}), hamming()), Error);
+}
+
+TEST(Drop, TakesARowWhenAnyOfItsCellsIsMissing) {
+  const std::vector<double> x{1, nan, 3, 4};
+  const std::vector<std::int64_t> y{10, 20, 30, 40};
+  const std::uint8_t validity = 0b1011;
+  const std::vector<Column> columns{{AtomType::real, x.data()}, {AtomType::integer, y.data(), &validity, 0}};
+  const Transformation drop =
+      make_drop(untrusted_domain({AtomType::real, AtomType::integer}), symmetric_distance());
+  const Chunk block = drop.functions()[0]->apply(Chunk(columns, 4), Scratch::of_thread());
+  ASSERT_EQ(block.length, 2U);
+  EXPECT_EQ(block.column[0].reals()[1], 4);
+  EXPECT_EQ(block.column[1].integers()[0], 10);
+  EXPECT_EQ(block.column[1].integers()[1], 40);
+}
+
+TEST(Parse, ReadsRealsAsTheirNearestDoubles) {
+  const std::vector<std::string_view> cells{"1.00E+05", " 7 ",       "+3.5",   "-0",
+                                            "inf",      "-Infinity", "1e-999", "0.1"};
+  const Transformation parse = make_parse(untrusted_domain({AtomType::text}), change_one(), {AtomType::real});
+  EXPECT_EQ(reals_after(parse, Chunk(cells)),
+            (std::vector<double>{100000, 7, 3.5, 0, infinity, -infinity, 0, 0.1}));
+  const std::vector<std::string_view> missing{"",    "  ",   "NA",  "nan", "1e999", "-1e999",
+                                              "1,5", "0x10", "1 2", "+-3", "--3",   "."};
+  const Chunk block = parse.functions()[0]->apply(Chunk(missing), Scratch::of_thread());
+  for (std::size_t i = 0; i < missing.size(); ++i) EXPECT_FALSE(block.column[0].valid(i)) << missing[i];
+}
+
+TEST(Parse, ReadsIntegersExactlyOrNotAtAll) {
+  using Cells = std::vector<std::optional<std::int64_t>>;
+  EXPECT_EQ(
+      integers_of_text({"1.00E+05", "42", "-7", "+8", "3.0", "1.50e1", "0.0", "-0.0e-5", "9007199254740993"}),
+      (Cells{100000, 42, -7, 8, 3, 15, 0, 0, 9007199254740993}));
+  EXPECT_EQ(
+      integers_of_text({"9223372036854775807", "-9223372036854775808", "92233720368547758.07e2", "900e16"}),
+      (Cells{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min(),
+             std::numeric_limits<std::int64_t>::max(), 9000000000000000000}));
+  for (const char* cell :
+       {"3.7", "9223372036854775808", "1e19", "-9223372036854775809", "", "NA", "0.99999999999999999999",
+        "1e", "e5", "1e99999999999999", "inf", "9007199254740992.5", "-", ".", "1.2.3"}) {
+    EXPECT_EQ(integers_of_text({cell}), Cells{std::nullopt}) << cell;
+  }
+}
+
+TEST(Parse, LeavesColumnsThatHaveTheTypeAlone) {
+  EXPECT_EQ(make_parse(untrusted_domain({AtomType::text}), change_one(), {AtomType::real}).output_domain(),
+            untrusted_domain({AtomType::real}));
+  EXPECT_THROW(make_parse(untrusted_domain({AtomType::integer}), change_one(), {AtomType::real}), Error);
+}
+
+TEST(Chaining, RefusesMismatchesNamingBothSides) {
+  const Transformation impute = make_impute(untrusted_domain({AtomType::real}), change_one(), {Dyadic(0)});
+  const Transformation clamp_integers = make_clamp(vector_domain<std::int64_t>(), change_one(), Bounds(0, 1));
+  try {
+    impute >> clamp_integers;
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::mismatch);
+    EXPECT_THAT(error.what(), HasSubstr("vectors of any number of rows (real)"));
+    EXPECT_THAT(error.what(), HasSubstr("vectors of any number of rows (integer)"));
+  }
+  try {
+    // An order matters (Hamming) or it does not (change-one): no conversion is implied.
+    impute >> make_clamp(vector_domain<double>(), hamming(), Bounds(0, 1));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("change-one"));
+    EXPECT_THAT(error.what(), HasSubstr("Hamming"));
+  }
+  const Transformation chain = impute >> make_clamp(impute.output_domain(), change_one(), Bounds(0, 1));
+  EXPECT_EQ(chain.stability().forward(3), 3);
+  EXPECT_EQ(chain.functions().size(), 2U);
+}
+
+// The neighbour test of the row-wise transformations: for rows at distance d, what comes out is at distance
+// <= d.
+TEST(RowTransformations, NeighborsStayNeighbors) {
+  std::mt19937_64 engine(5);
+  const Transformation impute =
+      make_impute(untrusted_domain({AtomType::real}), symmetric_distance(), {Dyadic(0.5)});
+  const Transformation drop = make_drop(untrusted_domain({AtomType::real}), symmetric_distance());
+  const Transformation clamp =
+      make_clamp(vector_domain<double>(), symmetric_distance(), Bounds(Dyadic(-0.1), Dyadic(1)));
+  for (int i = 0; i < 3000; ++i) {
+    const std::vector<double> rows = adversarial_reals(engine, engine() % 20);
+    std::vector<double> neighbor = rows;
+    const std::size_t distance = 1 + engine() % 3;
+    for (std::size_t step = 0; step < distance; ++step) {
+      if (!neighbor.empty() && engine() % 2 == 0) {
+        neighbor.erase(neighbor.begin() + static_cast<std::ptrdiff_t>(engine() % neighbor.size()));
+      } else {
+        neighbor.insert(neighbor.begin() + static_cast<std::ptrdiff_t>(engine() % (neighbor.size() + 1)),
+                        adversarial_reals(engine, 1)[0]);
+      }
+    }
+    for (const Transformation* first : {&impute, &drop}) {
+      const std::vector<double> a = reals_after(*first, rows);
+      const std::vector<double> b = reals_after(*first, neighbor);
+      ASSERT_LE(multiset_distance(a, b), distance);
+      ASSERT_LE(multiset_distance(reals_after(clamp, a), reals_after(clamp, b)), distance);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace snapdp

@@ -1,0 +1,140 @@
+#include "snapdp/framework/measurement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "snapdp/error.h"
+#include "snapdp/statistics/statistics.h"
+
+namespace snapdp {
+namespace {
+
+class Budget final : public BudgetAccountant {
+ public:
+  explicit Budget(Rational total) : left_(std::move(total)) {}
+  void debit(const Rational& loss, const std::string&) override {
+    if (loss > left_) throw Error(ErrorCode::budget_refused, "epsilon", "epsilon: the budget is exhausted");
+    left_ -= loss;
+  }
+  const Rational& left() const { return left_; }
+
+ private:
+  Rational left_;
+};
+
+// The example of measurement.h.
+Measurement mean_age(const Epsilon& epsilon) {
+  const auto ages = vector_domain<double>().of_size(1000);
+  return make_clamp(ages, change_one(), Bounds(0, 100)) >> make_mean() >> make_snapping({.epsilon = epsilon});
+}
+
+TEST(Measurement, KnowsItsLossAndAccuracyBeforehand) {
+  const Measurement measurement = mean_age("1/4");
+  EXPECT_LE(measurement.loss(), Rational(1, 4));
+  EXPECT_GT(measurement.loss(), Rational(1, 4) * (1 - Rational(0x1p-50)));
+  EXPECT_EQ(measurement.loss(2), 2 * measurement.loss());
+  EXPECT_EQ(measurement.loss(0), 0);
+  EXPECT_TRUE(measurement.privacy().holds(1, Rational(1, 4)));
+  EXPECT_FALSE(measurement.privacy().holds(2, Rational(1, 4)));
+  EXPECT_EQ(measurement.input_metric(), change_one());
+  const Accuracy accuracy = measurement.accuracy(0.05);
+  EXPECT_NEAR(accuracy.laplace, 0.4 * std::log(20), 1e-9);
+  EXPECT_LE(accuracy.laplace, accuracy.tight);
+  EXPECT_LE(accuracy.tight, accuracy.conservative);
+  EXPECT_LE(accuracy.tight, 1.001 * accuracy.laplace);
+}
+
+TEST(Measurement, PaysBeforeItDrawsAndReleasesNothingUnpaid) {
+  const Measurement measurement = mean_age(0.1);
+  const std::vector<double> rows(1000, 30.0);
+  Budget budget(1);
+  int releases = 0;
+  for (int i = 0; i < 10; ++i) {
+    const Release release = measurement.release(rows, budget);
+    ASSERT_EQ(release.values.size(), 1U);
+    ++releases;
+  }
+  EXPECT_EQ(releases, 10);
+  EXPECT_THROW(measurement.release(rows, budget), Error);
+  EXPECT_GE(budget.left(), 0);
+  // A wrong size fails before the debit.
+  Budget untouched(1);
+  EXPECT_THROW(measurement.release(std::vector<double>(999, 30.0), untouched), Error);
+  EXPECT_EQ(untouched.left(), 1);
+}
+
+TEST(Measurement, LandsWithinItsAccuracy) {
+  // One failure in 10^9 for each of the 64 draws: a false alarm of at most 6.4e-8 a run would be too much, so
+  // alpha is 1e-11.
+  const Measurement measurement = mean_age("1/2");
+  const double accuracy = measurement.accuracy(FailureRate(Rational(1, 100'000'000'000))).tight;
+  const std::vector<double> rows(1000, 30.0);
+  Budget budget(1000);
+  for (int i = 0; i < 64; ++i) {
+    const double value = measurement.release(rows, budget).values.at(0).to_double_nearest();
+    ASSERT_LE(std::fabs(value - 30.0), accuracy);
+  }
+}
+
+TEST(Measurement, OutputsStayInThePublicRangeAndOnTheGrid) {
+  const Measurement measurement = mean_age("1/1000");
+  const std::vector<double> rows(1000, 99.0);
+  Budget budget(1000);
+  for (int i = 0; i < 200; ++i) {
+    const Dyadic value = measurement.release(rows, budget).values.at(0);
+    ASSERT_GE(value, Dyadic(0));
+    ASSERT_LE(value, Dyadic(100));
+    ASSERT_TRUE(value == Dyadic(100) || measurement.mechanism().grid().round(value) == value);
+  }
+}
+
+TEST(Measurement, IntegerStatisticsComeOutAsIntegers) {
+  AtomDomain column = atom_domain<std::int64_t>();
+  column.bounds = Bounds(0, 3);
+  const Measurement sum =
+      make_sum(VectorDomain({column}), symmetric_distance()) >> make_snapping({.epsilon = "3"});
+  const std::vector<std::int64_t> rows{1, 2, 3};
+  Budget budget(1000);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(sum.release(rows, budget).values.at(0).is_integer());
+  EXPECT_FALSE(sum.mechanism().lower().has_value());
+}
+
+TEST(Measurement, HistogramsShareOneLoss) {
+  const Measurement histogram =
+      make_histogram(untrusted_domain({AtomType::real}).of_size(6), change_one(), Bins::numbers({1, 2})) >>
+      make_snapping({.epsilon = "1"});
+  EXPECT_EQ(histogram.mechanism().scale(), 2);
+  EXPECT_EQ(histogram.loss(), 1);
+  Budget budget(1);
+  EXPECT_EQ(histogram.release(std::vector<double>{1, 2, 1, 1, 7, 2}, budget).values.size(), 2U);
+  EXPECT_EQ(budget.left(), 0);
+}
+
+TEST(Measurement, ConstantsNeedNoMechanism) {
+  try {
+    make_count(vector_domain<double>().of_size(5), change_one()) >> make_snapping({.epsilon = "1"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("public constant"));
+  }
+  for (const char* epsilon : {"0", "-1"}) EXPECT_THROW(mean_age(epsilon), Error);
+  EXPECT_THROW(mean_age(std::nan("")), Error);
+  EXPECT_THROW(mean_age(HUGE_VAL), Error);
+}
+
+TEST(Measurement, ScalarClampsKeepTheLoss) {
+  AtomDomain column = atom_domain<std::int64_t>();
+  column.bounds = Bounds(0, 3);
+  const Aggregation sum = make_sum(VectorDomain({column}), symmetric_distance());
+  const Aggregation capped = sum >> make_clamp(sum.output_domain(), sum.output_metric(), Bounds(0, 4));
+  EXPECT_EQ(capped.sensitivity(), 3);
+  EXPECT_EQ(capped(std::vector<std::int64_t>{3, 3}).at(0), Dyadic(4));
+  EXPECT_THROW(make_clamp(sum.output_domain(), sum.output_metric(), Bounds(Dyadic(0.5), Dyadic(4))), Error);
+  EXPECT_THROW(make_clamp(sum.output_domain(), change_one(), Bounds(0, 4)), Error);
+}
+
+}  // namespace
+}  // namespace snapdp
