@@ -111,6 +111,7 @@ class Ledger {
   // inside; verify() reads them all. A ledger that may only be read can be opened, but not debited.
   static Ledger open(const std::filesystem::path& path);
 
+  // A moved-from Ledger may only be assigned to or destroyed.
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
   ~Ledger();
@@ -122,7 +123,8 @@ class Ledger {
   // As the file stands now, other processes' debits included.
   LedgerBalance balance() const;
 
-  // Throws exactly when debit() of this total would be refused now; changes nothing. epsilon > 0.
+  // Throws if debit() of this total would be refused now, if the file may not be written, or if its disk is
+  // too full to keep a report; changes nothing. epsilon > 0.
   void check(const LedgerIdentity& identity, const Rational& epsilon) const;
 
   // Debits the sum of the charges, or throws. On return the debit is on the disk (written, synced, and the

@@ -1,0 +1,236 @@
+#include "snapdp/privacy/ledger.h"
+
+#include <openssl/rand.h>
+
+#include <array>
+#include <utility>
+
+#include "privacy/ledger_file.h"
+#include "privacy/ledger_format.h"
+#include "privacy/private_file.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+
+using ledger_format::Genesis;
+using ledger_format::Record;
+
+namespace {
+
+void require_name(std::string_view text, const std::string& parameter) {
+  if (ledger_format::is_name(text)) return;
+  throw Error(ErrorCode::invalid_argument, parameter,
+              parameter + " = " +
+                  (ledger_format::is_document(text) ? in_quotes(text.substr(0, 60)) : "(not shown)") +
+                  ": must be 1 to 256 bytes of UTF-8 without control characters; choose a plain name");
+}
+
+void require_identity(const LedgerIdentity& identity) {
+  require_name(identity.dataset, "dataset");
+  if (!identity.privacy_unit.empty()) require_name(identity.privacy_unit, "privacy_unit");
+  if (!ledger_format::is_neighbors(identity.neighbors)) {
+    throw Error(ErrorCode::invalid_argument, "neighbors",
+                "neighbors = " + in_quotes(identity.neighbors.substr(0, 60)) +
+                    ": must be \"change-one\" or \"add-remove\"");
+  }
+}
+
+void require_document(std::string_view text, const std::string& parameter) {
+  if (text.size() > Ledger::max_text_bytes) {
+    throw Error(ErrorCode::invalid_argument, parameter,
+                parameter + ": is longer than " + std::to_string(Ledger::max_text_bytes >> 20) +
+                    " MiB, the most a ledger keeps; split the release");
+  }
+  if (!ledger_format::is_document(text)) {
+    throw Error(ErrorCode::invalid_argument, parameter,
+                parameter + ": must be UTF-8 text without control characters");
+  }
+}
+
+// In lowest terms, positive, and short enough to be kept. mpq_class itself promises none of this.
+Rational require_amount(Rational value, const std::string& parameter) {
+  if (value.get_den() == 0) {
+    throw Error(ErrorCode::invalid_argument, parameter, parameter + ": its denominator is zero");
+  }
+  value.canonicalize();
+  if (value <= 0) {
+    throw Error(ErrorCode::invalid_argument, parameter,
+                parameter + " = " + to_string(value) + ": must be greater than 0");
+  }
+  if (ledger_format::number_text(value).size() > Ledger::max_number_digits) {
+    throw Error(ErrorCode::invalid_argument, parameter,
+                parameter + ": needs more than " + std::to_string(Ledger::max_number_digits) +
+                    " digits as a fraction; round it up to a shorter decimal");
+  }
+  return value;
+}
+
+// Throws unless this identity may spend `epsilon` (already checked to be an amount) now.
+void require_affordable(const std::filesystem::path& path, const LedgerState& state,
+                        const LedgerIdentity& identity, const Rational& epsilon) {
+  const std::array<std::array<std::string_view, 3>, 3> parts = {{
+      {"dataset", state.genesis.identity.dataset, identity.dataset},
+      {"neighbors", state.genesis.identity.neighbors, identity.neighbors},
+      {"privacy_unit", state.genesis.identity.privacy_unit, identity.privacy_unit},
+  }};
+  for (const auto& [name, kept, asked] : parts) {
+    if (kept == asked) continue;
+    throw Error(ErrorCode::budget_refused, std::string(name),
+                std::string(name) + " = " + in_quotes(asked) + ": the ledger " + in_quotes(path.string()) +
+                    " is for " + in_quotes(kept) +
+                    "; nothing was debited. Use the ledger of this data, or correct the specification");
+  }
+  const Rational remaining = state.budget - state.spent;
+  if (epsilon > remaining) {
+    throw Error(ErrorCode::budget_refused, "epsilon",
+                "epsilon = " + to_string(epsilon) + ": the ledger " + in_quotes(path.string()) + " has " +
+                    to_string(remaining) + " left of " + to_string(state.budget) + "; nothing was debited. " +
+                    (remaining > 0 ? "Ask for at most that in total"
+                                   : "No further release of this data is possible"));
+  }
+  if (ledger_format::number_text(state.spent + epsilon).size() > Ledger::max_number_digits) {
+    throw Error(ErrorCode::budget_refused, "epsilon",
+                "epsilon = " + to_string(epsilon) + ": the exact total would need more than " +
+                    std::to_string(Ledger::max_number_digits) +
+                    " digits; nothing was debited. Write the epsilons as short decimals");
+  }
+}
+
+}  // namespace
+
+Ledger::Ledger(std::unique_ptr<File> file) : file_(std::move(file)) {}
+Ledger::Ledger(Ledger&&) noexcept = default;
+Ledger& Ledger::operator=(Ledger&&) noexcept = default;
+Ledger::~Ledger() = default;
+
+Ledger Ledger::create(const std::filesystem::path& path, const LedgerIdentity& identity,
+                      const Rational& budget) {
+  require_identity(identity);
+  Genesis genesis{identity, ledger_format::number_text(require_amount(budget, "epsilon")),
+                  ledger_format::time_now(), std::string(ledger_format::nonce_bytes, '\0')};
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(genesis.nonce.data()),
+                 static_cast<int>(genesis.nonce.size())) != 1) {
+    throw Error(ErrorCode::io, "ledger", "ledger: the system's random generator failed; nothing was created");
+  }
+  const std::filesystem::path full = resolve_folder(path);
+  create_private_file(full);
+  try {
+    File::initialize(full, genesis);
+  } catch (...) {
+    remove_if_empty(full);
+    throw;
+  }
+  sync_folder(full);
+  return open(full);
+}
+
+Ledger Ledger::open(const std::filesystem::path& path) {
+  return Ledger(std::make_unique<File>(resolve_folder(path)));
+}
+
+const std::filesystem::path& Ledger::path() const {
+  return file_->path();
+}
+const LedgerIdentity& Ledger::identity() const {
+  return file_->identity();
+}
+const Rational& Ledger::budget() const {
+  return file_->budget();
+}
+void Ledger::set_lock_wait(std::chrono::milliseconds wait) {
+  file_->set_lock_wait(wait);
+}
+
+LedgerBalance Ledger::balance() const {
+  return file_->read([&] { return file_->state().balance(); });
+}
+
+void Ledger::check(const LedgerIdentity& identity, const Rational& epsilon) const {
+  require_identity(identity);
+  const Rational amount = require_amount(epsilon, "epsilon");
+  file_->read([&] { require_affordable(file_->path(), file_->state(), identity, amount); });
+  file_->require_writable(0);
+}
+
+LedgerReceipt Ledger::debit(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
+                            std::string_view specification) {
+  require_identity(identity);
+  require_document(specification, "specification");
+  if (charges.empty() || charges.size() > max_charges) {
+    throw Error(ErrorCode::invalid_argument, "charges",
+                "charges: a debit has 1 to " + std::to_string(max_charges) + " of them, not " +
+                    std::to_string(charges.size()));
+  }
+  std::vector<LedgerCharge> exact = charges;
+  Rational total = 0;
+  for (LedgerCharge& charge : exact) {
+    require_name(charge.name, "name");
+    charge.epsilon = require_amount(charge.epsilon, "epsilon");
+    // Kept short at every step: denominators without common factors would multiply.
+    total = require_amount(total + charge.epsilon, "epsilon");
+  }
+  const Rational& epsilon = total;
+  Record record;
+  record.kind = "debit";
+  record.epsilon = ledger_format::number_text(epsilon);
+  record.charges = ledger_format::charges_text(exact);
+  record.text = specification;
+  // The texts go to the file, and at worst as much again to the journal.
+  file_->require_writable(2 * (record.text.size() + record.charges.size()));
+  return file_->write("debit", [&] {
+    LedgerState state = file_->state();
+    require_affordable(file_->path(), state, identity, epsilon);
+    state.spent += epsilon;
+    record.release = ++state.releases;
+    file_->append(state, record);
+    return LedgerReceipt{record.release, epsilon, state.spent, state.budget - state.spent};
+  });
+}
+
+void Ledger::store_report(std::int64_t release, std::string_view report) {
+  require_document(report, "report");
+  Record record;
+  record.kind = "report";
+  record.release = release;
+  record.epsilon = "0";
+  record.text = report;
+  file_->write("report", [&] {
+    if (file_->record(release, "report")) {
+      throw Error(ErrorCode::invalid_argument, "release",
+                  "release = " + std::to_string(release) + ": its report is in the ledger " +
+                      in_quotes(file_->path().string()) + " already; a report is stored once");
+    }
+    LedgerState state = file_->state();
+    file_->append(state, record);
+    return record.release;
+  });
+}
+
+std::vector<LedgerEntry> Ledger::entries() const {
+  return file_->read([&] { return file_->entries(); });
+}
+
+LedgerEntry Ledger::entry(std::int64_t release) const {
+  return file_->read([&] {
+    LedgerEntry entry = file_->entry_of(file_->debit(release));
+    entry.reported = file_->record(release, "report").has_value();
+    return entry;
+  });
+}
+
+std::string Ledger::specification(std::int64_t release) const {
+  return file_->read([&] { return file_->debit(release).text; });
+}
+
+std::optional<std::string> Ledger::report(std::int64_t release) const {
+  return file_->read([&] {
+    std::optional<Record> record = file_->record(release, "report");
+    return record ? std::optional<std::string>(std::move(record->text)) : std::nullopt;
+  });
+}
+
+LedgerBalance Ledger::verify() const {
+  return file_->read([&] { return file_->verify().balance(); });
+}
+
+}  // namespace snapdp

@@ -1,0 +1,366 @@
+#include "privacy/ledger_file.h"
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "snapdp/error.h"
+
+namespace snapdp {
+
+using ledger_format::Genesis;
+using ledger_format::Hash;
+using ledger_format::Record;
+using sqlite::Statement;
+using sqlite::Transaction;
+
+namespace {
+
+// A row holds one long text and its short companions: the charges, of at most 1024 + 258 bytes each.
+constexpr std::size_t max_value_bytes = Ledger::max_text_bytes + Ledger::max_charges * 1300;
+
+// What must be free on the disk beside the debit itself, so that the report that was paid for can be stored.
+constexpr std::uint64_t report_reserve_bytes = 1 << 20;
+
+std::string named(const std::filesystem::path& path) {
+  return "ledger " + in_quotes(path.string()) + ": ";
+}
+
+std::string columns_and(const char* more) {
+  return std::string("SELECT position, kind, release, time, epsilon, spent, charges") + more +
+         " FROM record ";
+}
+
+}  // namespace
+
+std::string in_quotes(std::string_view text) {
+  return "\"" + std::string(text) + "\"";
+}
+
+Ledger::File::File(const std::filesystem::path& path)
+    : path_(path), file_(inspect_private_file(path)), process_(::getpid()), database_(path, max_value_bytes) {
+  set_lock_wait(default_lock_wait);
+  // Before any SQL runs, so that nothing foreign is parsed, rolled back or turned into another journal mode.
+  require_header();
+  configure();
+  const LedgerState now = read([&] { return state(); });
+  identity_ = now.genesis.identity;
+  budget_ = now.budget;
+}
+
+Ledger::File::~File() {
+  if (process_ != ::getpid()) database_.abandon();
+}
+
+void Ledger::File::initialize(const std::filesystem::path& path, const Genesis& genesis) {
+  sqlite::Database database(path, max_value_bytes);
+  database.set_busy_timeout(default_lock_wait);
+  for (const char* pragma :
+       {"PRAGMA page_size = 4096", "PRAGMA encoding = 'UTF-8'", "PRAGMA auto_vacuum = NONE",
+        "PRAGMA journal_mode = DELETE", "PRAGMA synchronous = EXTRA", "PRAGMA fullfsync = ON"}) {
+    database.run(pragma);
+  }
+  Transaction transaction(database, Transaction::Kind::write);
+  database.run("PRAGMA application_id = " + std::to_string(ledger_format::application_id));
+  database.run("PRAGMA user_version = " + std::to_string(ledger_format::version));
+  for (const ledger_format::SchemaRow& row : ledger_format::schema()) {
+    if (row.sql != nullptr) database.run(row.sql);
+  }
+  const Hash hash = hash_of(genesis);
+  Statement(database,
+            "INSERT INTO ledger (one, dataset, neighbors, privacy_unit, budget, created, nonce, hash) "
+            "VALUES (1, ?, ?, ?, ?, ?, ?, ?)")
+      .bind(1, genesis.identity.dataset)
+      .bind(2, genesis.identity.neighbors)
+      .bind(3, genesis.identity.privacy_unit)
+      .bind(4, genesis.budget)
+      .bind(5, genesis.created)
+      .bind_blob(6, genesis.nonce)
+      .bind_blob(7, hash)
+      .step();
+  Statement(database, "INSERT INTO head (one, records, releases, spent, hash) VALUES (1, 0, 0, '0', ?)")
+      .bind_blob(1, hash)
+      .step();
+  transaction.commit();
+}
+
+void Ledger::File::configure() {
+  // EXTRA: besides the file, the folder is synced after the journal's deletion, which is what commits.
+  for (const char* pragma :
+       {"PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON", "PRAGMA mmap_size = 0",
+        "PRAGMA temp_store = MEMORY", "PRAGMA synchronous = EXTRA", "PRAGMA fullfsync = ON",
+        "PRAGMA journal_mode = DELETE"}) {
+    database_.run(pragma);
+  }
+}
+
+void Ledger::File::require_usable() const {
+  if (process_ != ::getpid()) {
+    throw Error(ErrorCode::invalid_argument, "ledger",
+                named(path_) +
+                    "was opened before fork(), which SQLite's locks do not survive; open it in this process");
+  }
+  // Again at every call: a journal may have been planted, the mode changed, or the file replaced.
+  if (inspect_private_file(path_) != file_) {
+    throw Error(ErrorCode::io, "ledger", named(path_) + "was replaced while it was open; open it again");
+  }
+}
+
+void Ledger::File::require_writable(std::uint64_t bytes) const {
+  if (sqlite3_db_readonly(database_.handle(), "main") == 1) database_.fail(SQLITE_READONLY);
+  struct statvfs disk {};
+  // Where the system does not tell, the write itself will.
+  if (::statvfs(path_.c_str(), &disk) != 0 || disk.f_blocks == 0) return;
+  const std::uint64_t wanted = bytes + report_reserve_bytes;
+  if (std::uint64_t{disk.f_bavail} * disk.f_frsize >= wanted) return;
+  throw Error(ErrorCode::io, "ledger",
+              named(path_) +
+                  "its disk is too full to keep the report that would be paid for; nothing was debited. Make "
+                  "room for " +
+                  std::to_string((wanted >> 10) + 1) + " KiB and try again");
+}
+
+void Ledger::File::require_header() {
+  const auto fault = ledger_format::find_header_fault(database_.first_bytes(ledger_format::header_bytes));
+  if (!fault) return;
+  throw Error(ErrorCode::budget_refused, "ledger",
+              named(path_) + "cannot be used (" + *fault +
+                  "); nothing was debited. Give the path of a file made by snapdp ledger create; if that was "
+                  "interrupted, remove the file and create it again");
+}
+
+void Ledger::File::require_schema() {
+  Statement row(database_, "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid");
+  for (const ledger_format::SchemaRow& expected : ledger_format::schema()) {
+    if (!row.step()) corrupt("its schema is incomplete");
+    const bool same = row.text(0) == expected.type && row.text(1) == expected.name &&
+                      row.text(2) == expected.table && row.integer(3) == expected.root_page &&
+                      (expected.sql == nullptr ? row.is_null(4) : row.text(4) == expected.sql);
+    if (!same) corrupt("its schema is not that of a ledger");
+  }
+  if (row.step()) corrupt("its schema holds something that no ledger has");
+}
+
+LedgerState Ledger::File::state() {
+  // The first statement of a transaction takes the lock and rolls back what a crash left behind; only then do
+  // the header's bytes on the disk mean anything.
+  require_schema();
+  require_header();
+  LedgerState state;
+  read_genesis(state);
+  read_head(state);
+  check_last_record(state);
+  return state;
+}
+
+void Ledger::File::read_genesis(LedgerState& state) {
+  Statement row(database_,
+                "SELECT one, dataset, neighbors, privacy_unit, budget, created, nonce, hash FROM ledger");
+  if (!row.step()) corrupt("what it is for is missing");
+  Genesis& genesis = state.genesis;
+  genesis = {{row.text(1), row.text(2), row.text(3)}, row.text(4), row.text(5), row.blob(6)};
+  state.genesis_hash = row.blob(7);
+  if (row.integer(0) != 1 || row.step()) corrupt("what it is for is there twice");
+  const LedgerIdentity& identity = genesis.identity;
+  const std::optional<Rational> budget = ledger_format::parse_number(genesis.budget);
+  if (!ledger_format::is_name(identity.dataset) || !ledger_format::is_neighbors(identity.neighbors) ||
+      (!identity.privacy_unit.empty() && !ledger_format::is_name(identity.privacy_unit)) || !budget ||
+      *budget <= 0 || !ledger_format::is_time(genesis.created) || hash_of(genesis) != state.genesis_hash) {
+    corrupt("what it is for was altered");
+  }
+  state.budget = *budget;
+}
+
+void Ledger::File::read_head(LedgerState& state) {
+  Statement row(database_, "SELECT one, records, releases, spent, hash FROM head");
+  if (!row.step()) corrupt("its total is missing");
+  state.records = row.integer(1);
+  state.releases = row.integer(2);
+  const std::optional<Rational> spent = ledger_format::parse_number(row.text(3));
+  state.head = row.blob(4);
+  if (row.integer(0) != 1 || row.step()) corrupt("its total is there twice");
+  if (!spent || *spent > state.budget || state.releases < 0 || state.records < state.releases ||
+      (state.releases == 0) != (*spent == 0)) {
+    corrupt("its total cannot be right");
+  }
+  state.spent = *spent;
+}
+
+void Ledger::File::check_last_record(const LedgerState& state) {
+  Statement row(database_, columns_and(", text, hash") + "ORDER BY position DESC LIMIT 1");
+  if (!row.step()) {
+    if (state.records != 0) corrupt("its records are missing");
+    if (state.head != state.genesis_hash) corrupt("its hash chain does not end in its head");
+    return;
+  }
+  const Record last = read_record(row, true);
+  if (last.position != state.records || last.spent != ledger_format::number_text(state.spent) ||
+      last.release < 1 || last.release > state.releases ||
+      (last.kind == "debit" && last.release != state.releases)) {
+    corrupt("its last record does not agree with its total");
+  }
+  if (row.blob(8) != state.head || hash_of(hash_at(last.position - 1, state), last) != state.head) {
+    corrupt("its hash chain is broken at record " + std::to_string(last.position));
+  }
+}
+
+Record Ledger::File::read_record(Statement& row, bool with_text) const {
+  Record record;
+  record.position = row.integer(0);
+  record.kind = row.text(1);
+  record.release = row.integer(2);
+  record.time = row.text(3);
+  record.epsilon = row.text(4);
+  record.spent = row.text(5);
+  record.charges = row.text(6);
+  if (with_text) record.text = row.text(7);
+  if (!ledger_format::is_time(record.time) || (with_text && !ledger_format::is_document(record.text))) {
+    corrupt("record " + std::to_string(record.position) + " was altered");
+  }
+  return record;
+}
+
+Hash Ledger::File::hash_at(std::int64_t position, const LedgerState& state) {
+  if (position == 0) return state.genesis_hash;
+  Statement row(database_, "SELECT hash FROM record WHERE position = ?");
+  row.bind(1, position);
+  if (!row.step()) corrupt("record " + std::to_string(position) + " is missing");
+  return row.blob(0);
+}
+
+void Ledger::File::append(LedgerState& state, Record record) {
+  record.position = ++state.records;
+  record.time = ledger_format::time_now();
+  record.spent = ledger_format::number_text(state.spent);
+  state.head = hash_of(state.head, record);
+  Statement(database_,
+            "INSERT INTO record (position, kind, release, time, epsilon, spent, charges, text, hash) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .bind(1, record.position)
+      .bind(2, record.kind)
+      .bind(3, record.release)
+      .bind(4, record.time)
+      .bind(5, record.epsilon)
+      .bind(6, record.spent)
+      .bind(7, record.charges)
+      .bind(8, record.text)
+      .bind_blob(9, state.head)
+      .step();
+  Statement(database_, "UPDATE head SET records = ?, releases = ?, spent = ?, hash = ? WHERE one = 1")
+      .bind(1, state.records)
+      .bind(2, state.releases)
+      .bind(3, record.spent)
+      .bind_blob(4, state.head)
+      .step();
+  // Read back what is about to be committed: in a damaged file the two writes may have hit something else.
+  const LedgerState written = this->state();
+  if (written.records != state.records || written.releases != state.releases ||
+      written.spent != state.spent || written.head != state.head) {
+    corrupt("what was written does not read back");
+  }
+}
+
+void Ledger::File::commit(Transaction& transaction, const std::string& what) {
+  try {
+    transaction.commit();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::io) throw;
+    // The journal may be gone already (committed) or not (rolled back): only the file itself can tell.
+    throw Error(ErrorCode::io, error.parameter(),
+                std::string(error.what()) + ". That was while the " + what +
+                    " was being committed: it may stand. See: snapdp ledger show " + path_.string());
+  }
+}
+
+LedgerEntry Ledger::File::entry_of(const Record& debit) const {
+  const std::optional<Rational> epsilon = ledger_format::parse_number(debit.epsilon);
+  const std::optional<Rational> spent = ledger_format::parse_number(debit.spent);
+  std::optional<std::vector<LedgerCharge>> charges = ledger_format::parse_charges(debit.charges);
+  const auto fault = [&] { corrupt("record " + std::to_string(debit.position) + " does not add up"); };
+  if (!epsilon || !spent || !charges || charges->empty()) fault();
+  Rational sum = 0;
+  for (const LedgerCharge& charge : *charges) {
+    sum += charge.epsilon;
+    if (sum > *epsilon || ledger_format::number_text(sum).size() > max_number_digits) fault();
+  }
+  if (sum != *epsilon) fault();
+  return {debit.release, debit.time, *epsilon, *spent, std::move(*charges), false};
+}
+
+std::optional<Record> Ledger::File::record(std::int64_t release, std::string_view kind) {
+  const LedgerState now = state();
+  if (release < 1 || release > now.releases) {
+    throw Error(ErrorCode::invalid_argument, "release",
+                "release = " + std::to_string(release) + ": " + named(path_) + "has " +
+                    (now.releases == 0 ? "no release yet" : "releases 1 to " + std::to_string(now.releases)) +
+                    "; list them with: snapdp ledger show " + path_.string());
+  }
+  Statement row(database_, columns_and(", text, hash") + "WHERE release = ? AND kind = ?");
+  row.bind(1, release).bind(2, kind);
+  if (!row.step()) return std::nullopt;
+  Record record = read_record(row, true);
+  if (record.release != release || record.kind != kind || record.position < 1 ||
+      hash_of(hash_at(record.position - 1, now), record) != row.blob(8)) {
+    corrupt("its hash chain is broken at release " + std::to_string(release));
+  }
+  return record;
+}
+
+Record Ledger::File::debit(std::int64_t release) {
+  std::optional<Record> found = record(release, "debit");
+  if (!found) corrupt("release " + std::to_string(release) + " is missing");
+  return std::move(*found);
+}
+
+std::vector<LedgerEntry> Ledger::File::entries() {
+  const LedgerState now = state();
+  std::vector<LedgerEntry> entries;
+  std::int64_t records = 0;
+  Rational total = 0;
+  Statement row(database_, columns_and("") + "ORDER BY position");
+  while (row.step()) {
+    const Record record = read_record(row, false);
+    const std::string where = "record " + std::to_string(record.position);
+    if (record.position != ++records) corrupt(where + " does not follow the one before it");
+    const auto releases = static_cast<std::int64_t>(entries.size());
+    if (record.kind == "debit") {
+      entries.push_back(entry_of(record));
+      total += entries.back().epsilon;
+      if (record.release != releases + 1) corrupt(where + " is not the next release");
+    } else {
+      const bool sound = record.kind == "report" && record.epsilon == "0" && record.charges.empty() &&
+                         record.release >= 1 && record.release <= releases;
+      if (!sound || std::exchange(entries[static_cast<std::size_t>(record.release - 1)].reported, true)) {
+        corrupt(where + " is not the first report of a release before it");
+      }
+    }
+    if (record.spent != ledger_format::number_text(total)) corrupt(where + " has the wrong total");
+  }
+  if (records != now.records || static_cast<std::int64_t>(entries.size()) != now.releases ||
+      total != now.spent) {
+    corrupt("its records do not add up to its total");
+  }
+  return entries;
+}
+
+LedgerState Ledger::File::verify() {
+  LedgerState now = state();
+  {
+    Statement row(database_, "PRAGMA integrity_check(1)");
+    if (!row.step()) corrupt("SQLite cannot check it");
+    if (const std::string finding = row.text(0); finding != "ok") corrupt("SQLite finds: " + finding);
+  }
+  entries();
+  Hash hash = now.genesis_hash;
+  Statement row(database_, columns_and(", text, hash") + "ORDER BY position");
+  while (row.step()) {
+    const Record record = read_record(row, true);
+    hash = hash_of(hash, record);
+    if (row.blob(8) != hash) corrupt("its hash chain is broken at record " + std::to_string(record.position));
+  }
+  if (hash != now.head) corrupt("its hash chain does not end in its head");
+  return now;
+}
+
+}  // namespace snapdp

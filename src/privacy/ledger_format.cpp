@@ -1,0 +1,281 @@
+#include "privacy/ledger_format.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+#include <new>
+
+#include "snapdp/error.h"
+
+namespace snapdp::ledger_format {
+namespace {
+
+// CHECK constraints repeat what the code refuses anyway, for whoever writes with another tool by mistake.
+constexpr const char* ledger_table =
+    R"(CREATE TABLE ledger (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  dataset TEXT NOT NULL CHECK (length(dataset) BETWEEN 1 AND 256),
+  neighbors TEXT NOT NULL CHECK (neighbors IN ('change-one', 'add-remove')),
+  privacy_unit TEXT NOT NULL CHECK (length(privacy_unit) <= 256),
+  budget TEXT NOT NULL CHECK (budget GLOB '[1-9]*' AND budget NOT GLOB '*[^0-9/]*' AND length(budget) <= 1024),
+  created TEXT NOT NULL CHECK (length(created) = 20),
+  nonce BLOB NOT NULL CHECK (length(nonce) = 32),
+  hash BLOB NOT NULL CHECK (length(hash) = 32)
+) STRICT)";
+
+constexpr const char* head_table =
+    R"(CREATE TABLE head (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  records INTEGER NOT NULL CHECK (records >= releases),
+  releases INTEGER NOT NULL CHECK (releases >= 0),
+  spent TEXT NOT NULL CHECK (spent GLOB '[0-9]*' AND spent NOT GLOB '*[^0-9/]*' AND length(spent) <= 1024),
+  hash BLOB NOT NULL CHECK (length(hash) = 32)
+) STRICT)";
+
+constexpr const char* record_table =
+    R"(CREATE TABLE record (
+  position INTEGER PRIMARY KEY CHECK (position >= 1),
+  kind TEXT NOT NULL CHECK (kind IN ('debit', 'report')),
+  release INTEGER NOT NULL CHECK (release >= 1),
+  time TEXT NOT NULL CHECK (length(time) = 20),
+  epsilon TEXT NOT NULL CHECK (CASE kind WHEN 'debit' THEN epsilon GLOB '[1-9]*' ELSE epsilon = '0' END
+    AND epsilon NOT GLOB '*[^0-9/]*' AND length(epsilon) <= 1024),
+  spent TEXT NOT NULL CHECK (spent GLOB '[1-9]*' AND spent NOT GLOB '*[^0-9/]*' AND length(spent) <= 1024),
+  charges TEXT NOT NULL CHECK ((kind = 'debit') = (charges <> '')),
+  text TEXT NOT NULL,
+  hash BLOB NOT NULL CHECK (length(hash) = 32),
+  UNIQUE (release, kind)
+) STRICT)";
+
+std::uint32_t big_endian(std::string_view bytes, std::size_t offset, std::size_t count) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < count; ++i) value = value << 8 | static_cast<unsigned char>(bytes[offset + i]);
+  return value;
+}
+
+// The length of the well-formed UTF-8 sequence at the front of `text` (0 if there is none) and its code
+// point. Table 3-7 of the Unicode Standard: no overlong forms, no surrogates, nothing above U+10FFFF.
+std::size_t decode(std::string_view text, char32_t& point) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) {
+    point = first;
+    return 1;
+  }
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  point = first & (0x7fU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+    point = point << 6 | (byte(i) & 0x3fU);
+  }
+  const bool overlong = (length == 3 && point < 0x800) || (length == 4 && point < 0x10000);
+  const bool surrogate = point >= 0xd800 && point <= 0xdfff;
+  return overlong || surrogate || point > 0x10ffff ? 0 : length;
+}
+
+template <typename Allowed>
+bool is_text(std::string_view text, Allowed allowed) {
+  while (!text.empty()) {
+    char32_t point = 0;
+    const std::size_t length = decode(text, point);
+    if (length == 0 || !allowed(point)) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+// SHA-256 over fields, each preceded by its length as 8 big-endian bytes: no two lists of fields collide.
+class Hasher {
+ public:
+  Hasher() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
+    if (context_ == nullptr) throw std::bad_alloc();
+    require(EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr));
+  }
+
+  Hasher& add(std::string_view field) {
+    std::array<unsigned char, 8> length{};
+    for (std::size_t i = 0; i < 8; ++i) length[i] = static_cast<unsigned char>(field.size() >> (56 - 8 * i));
+    require(EVP_DigestUpdate(context_.get(), length.data(), length.size()));
+    require(EVP_DigestUpdate(context_.get(), field.data(), field.size()));
+    return *this;
+  }
+
+  Hash finish() {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned int size = 0;
+    require(EVP_DigestFinal_ex(context_.get(), digest.data(), &size));
+    return Hash(digest.begin(), digest.begin() + size);
+  }
+
+ private:
+  static void require(int ok) {
+    if (ok != 1)
+      throw Error(ErrorCode::io, "ledger", "ledger: OpenSSL cannot compute SHA-256; check its installation");
+  }
+
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+};
+
+}  // namespace
+
+const std::array<SchemaRow, 4>& schema() {
+  static const std::array<SchemaRow, 4> rows = {{
+      {"table", "ledger", "ledger", 2, ledger_table},
+      {"table", "head", "head", 3, head_table},
+      {"table", "record", "record", 4, record_table},
+      {"index", "sqlite_autoindex_record_1", "record", 5, nullptr},
+  }};
+  return rows;
+}
+
+std::optional<std::string> find_header_fault(std::string_view bytes) {
+  using namespace std::string_view_literals;
+  if (bytes.empty()) return "the file is empty";
+  if (bytes.size() < header_bytes || bytes.substr(0, 16) != "SQLite format 3\0"sv)
+    return "not an SQLite file";
+  if (big_endian(bytes, 68, 4) != application_id) return "not a SnapDP ledger";
+  if (big_endian(bytes, 60, 4) != version) return "a ledger of another version of SnapDP";
+  struct Field {
+    std::size_t offset;
+    std::size_t count;
+    std::uint32_t value;
+    const char* name;
+  };
+  // Left out: the change counters (24, 92), the page count (28), the schema cookie (40), the default cache
+  // size (48) and the SQLite version of the last writer (96), none of which changes what the pages mean.
+  static constexpr std::array<Field, 13> fields = {{
+      {16, 2, page_size, "page size"},
+      {18, 1, 1, "write version"},  // 1 is the rollback journal, 2 would be WAL
+      {19, 1, 1, "read version"},
+      {20, 1, 0, "reserved space"},
+      {21, 1, 64, "payload fraction"},
+      {22, 1, 32, "payload fraction"},
+      {23, 1, 32, "payload fraction"},
+      {32, 4, 0, "free list"},  // nothing is ever deleted: a free page could only be a page in use
+      {36, 4, 0, "free list"},
+      {44, 4, 4, "schema format"},
+      {52, 4, 0, "largest root page"},
+      {56, 4, 1, "text encoding"},
+      {64, 4, 0, "vacuum mode"},
+  }};
+  for (const Field& field : fields) {
+    if (big_endian(bytes, field.offset, field.count) != field.value) {
+      return std::string("its header has another ") + field.name;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string number_text(const Rational& value) {
+  return value.get_str();
+}
+
+std::optional<Rational> parse_number(std::string_view text) {
+  if (text.empty() || text.size() > Ledger::max_number_digits) return std::nullopt;
+  const std::size_t bar = std::min(text.find('/'), text.size());
+  const std::string numerator(text.substr(0, bar));
+  const std::string denominator(bar < text.size() ? text.substr(bar + 1) : "1");
+  for (const std::string& digits : {numerator, denominator}) {
+    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  }
+  Rational value{Integer(numerator, 10), Integer(denominator, 10)};
+  if (value.get_den() == 0) return std::nullopt;
+  value.canonicalize();
+  // Lowest terms, no leading zeros: one number has one text.
+  if (number_text(value) != text) return std::nullopt;
+  return value;
+}
+
+std::string charges_text(const std::vector<LedgerCharge>& charges) {
+  std::string text;
+  for (const LedgerCharge& charge : charges) text += number_text(charge.epsilon) + " " + charge.name + "\n";
+  return text;
+}
+
+std::optional<std::vector<LedgerCharge>> parse_charges(std::string_view text) {
+  std::vector<LedgerCharge> charges;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::size_t space = text.find(' ');
+    if (end == std::string_view::npos || space >= end || charges.size() == Ledger::max_charges)
+      return std::nullopt;
+    const std::optional<Rational> epsilon = parse_number(text.substr(0, space));
+    const std::string_view name = text.substr(space + 1, end - space - 1);
+    if (!epsilon || *epsilon <= 0 || !is_name(name)) return std::nullopt;
+    charges.push_back({std::string(name), *epsilon});
+    text.remove_prefix(end + 1);
+  }
+  return charges;
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= 256 &&
+         is_text(text, [](char32_t point) { return point >= 0x20 && !(point >= 0x7f && point <= 0x9f); });
+}
+
+bool is_neighbors(std::string_view text) {
+  return text == "change-one" || text == "add-remove";
+}
+
+bool is_document(std::string_view text) {
+  return text.size() <= Ledger::max_text_bytes && is_text(text, [](char32_t point) {
+           return (point >= 0x20 && point != 0x7f) || point == '\t' || point == '\n' || point == '\r';
+         });
+}
+
+bool is_time(std::string_view text) {
+  constexpr std::string_view form = "dddd-dd-ddTdd:dd:ddZ";
+  return text.size() == form.size() && std::equal(text.begin(), text.end(), form.begin(), [](char c, char f) {
+           return f == 'd' ? c >= '0' && c <= '9' : c == f;
+         });
+}
+
+std::string time_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::array<char, 32> buffer{};
+  return std::string(buffer.data(), std::strftime(buffer.data(), buffer.size(), "%Y-%m-%dT%H:%M:%SZ", &utc));
+}
+
+std::string to_hex(const Hash& hash) {
+  std::string text;
+  for (const char c : hash) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text;
+}
+
+Hash hash_of(const Genesis& genesis) {
+  return Hasher()
+      .add("snapdp ledger 1")
+      .add(genesis.identity.dataset)
+      .add(genesis.identity.neighbors)
+      .add(genesis.identity.privacy_unit)
+      .add(genesis.budget)
+      .add(genesis.created)
+      .add(genesis.nonce)
+      .finish();
+}
+
+Hash hash_of(const Hash& previous, const Record& record) {
+  return Hasher()
+      .add("snapdp record 1")
+      .add(previous)
+      .add(std::to_string(record.position))
+      .add(record.kind)
+      .add(std::to_string(record.release))
+      .add(record.time)
+      .add(record.epsilon)
+      .add(record.spent)
+      .add(record.charges)
+      .add(record.text)
+      .finish();
+}
+
+}  // namespace snapdp::ledger_format

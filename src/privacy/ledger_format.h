@@ -1,0 +1,81 @@
+// The bytes of the ledger: schema, header, the text of numbers and charges, hashes. docs/ledger.md says the
+// same in prose. Everything that reads here treats its input as hostile.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "snapdp/numeric/rational.h"
+#include "snapdp/privacy/ledger.h"
+
+namespace snapdp::ledger_format {
+
+constexpr std::uint32_t application_id = 0x534e4450;  // "SNDP"
+constexpr std::uint32_t version = 1;
+constexpr int page_size = 4096;
+
+// The tables in the order of their creation, and every row of sqlite_schema that a ledger has.
+struct SchemaRow {
+  const char* type;
+  const char* name;
+  const char* table;
+  int root_page;
+  const char* sql;  // nullptr for the index that SQLite makes for a UNIQUE constraint
+};
+const std::array<SchemaRow, 4>& schema();
+
+// The first 100 bytes of the file that never change after its creation; the offsets of the ones that do are
+// left out. Returns what is wrong, or nothing. https://www.sqlite.org/fileformat.html#the_database_header
+std::optional<std::string> find_header_fault(std::string_view first_100_bytes);
+constexpr int header_bytes = 100;
+
+// A number in lowest terms: "0", "12" or "1/4". Nothing else is read, and no sign is ever written.
+std::string number_text(const Rational& value);
+std::optional<Rational> parse_number(std::string_view text);
+
+// One line a charge: number, space, name, newline.
+std::string charges_text(const std::vector<LedgerCharge>& charges);
+std::optional<std::vector<LedgerCharge>> parse_charges(std::string_view text);
+
+// Well-formed UTF-8 of 1 to 256 bytes without control characters (they could forge a terminal's display).
+bool is_name(std::string_view text);
+bool is_neighbors(std::string_view text);
+// Well-formed UTF-8 without control characters other than tab, line feed and carriage return.
+bool is_document(std::string_view text);
+// "2024-05-01T12:34:56Z".
+bool is_time(std::string_view text);
+std::string time_now();
+
+using Hash = std::string;  // 32 bytes of SHA-256
+std::string to_hex(const Hash& hash);
+
+constexpr std::size_t nonce_bytes = 32;
+
+// What a ledger is for; never changes. The random nonce keeps a published hash from confirming guesses of
+// what it covers.
+struct Genesis {
+  LedgerIdentity identity;
+  std::string budget;
+  std::string created;
+  std::string nonce;
+};
+Hash hash_of(const Genesis& genesis);
+
+// One link of the chain.
+struct Record {
+  std::int64_t position = 0;  // 1, 2, 3 ...
+  std::string kind;           // "debit" or "report"
+  std::int64_t release = 0;
+  std::string time;
+  std::string epsilon;  // "0" in a report
+  std::string spent;    // the total after this record
+  std::string charges;  // "" in a report
+  std::string text;     // the specification, or the report
+};
+Hash hash_of(const Hash& previous, const Record& record);
+
+}  // namespace snapdp::ledger_format
