@@ -99,7 +99,8 @@ Released draw(const Plan& plan, const LedgerReceipt& receipt,
                 std::string(error.what()) + "; release " + std::to_string(receipt.release) +
                     " is paid for, shows nothing and is not refunded");
   }
-  Released released{Report(plan, values, receipt.release, receipt.spent, receipt.remaining), ""};
+  Released released{Report(plan, values, receipt.release, receipt.spent, receipt.remaining), receipt.release,
+                    ""};
   try {
     ledger.store_report(receipt.release, released.report.json());
   } catch (const Error& error) {
@@ -126,7 +127,7 @@ Released release(const Specification& specification, Ledger& ledger, const OpenS
   std::vector<std::vector<std::vector<Dyadic>>> exact = fold(plan, *source, options.progress);
   if (plan.epsilon() == 0) {
     const LedgerBalance balance = ledger.balance();
-    return {Report(plan, exact, std::nullopt, balance.spent, balance.remaining), ""};
+    return {Report(plan, exact, std::nullopt, balance.spent, balance.remaining), std::nullopt, ""};
   }
   const LedgerReceipt receipt = ledger.debit(specification.identity(), charges(plan), specification.text);
   return draw(plan, receipt, std::move(exact), ledger);

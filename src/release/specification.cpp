@@ -282,13 +282,12 @@ void read_data(const TomlDocument& document, const toml::table& node, const std:
   }
   if (data.has("delimiter")) {
     const std::string delimiter = data.get_text("delimiter");
-    const char c = delimiter[0];
-    const bool word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                      c == '+' || c == '-' || c == '.' || c == '"' || c == '\'';
-    if (delimiter.size() != 1 || word || static_cast<unsigned char>(c) > 0x7e) {
+    // Letters, digits, signs, points and quotes occur in cells.
+    constexpr std::string_view allowed = "\t!#$%&'()*,/:;<=>?@[\\]^`{|}~";
+    if (delimiter.size() != 1 || allowed.find(delimiter[0]) == std::string_view::npos) {
       data.refuse("delimiter", "must be one character such as \",\", \";\", \"|\" or \"\\t\"");
     }
-    specification.delimiter = c;
+    specification.delimiter = delimiter[0];
   }
   specification.dataset = get_name(data, "dataset");
   if (!data.has("neighbors"))

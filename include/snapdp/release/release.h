@@ -12,8 +12,10 @@
 //   std::cout << released.report.to_table();
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "snapdp/privacy/ledger.h"
@@ -33,6 +35,8 @@ struct ReleaseOptions {
 
 struct Released {
   Report report;
+  // The number of the release in the ledger; absent when everything was a public constant and nothing was paid.
+  std::optional<std::int64_t> release;
   // Empty, or why the ledger could not keep the report although it has been paid for: the caller must show
   // the report now, because it cannot be reprinted later.
   std::string not_stored;

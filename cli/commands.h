@@ -1,0 +1,25 @@
+// The subcommands. Each add_ function declares one with its options; running it throws Error on failure.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace snapdp::cli {
+
+// A subcommand's action, and the examples that its help begins with.
+struct Command {
+  std::function<void()> run;
+  std::string examples;
+};
+
+using Commands = std::map<const CLI::App*, Command>;
+
+void add_plan(CLI::App& tool, Commands& commands);
+void add_release(CLI::App& tool, Commands& commands);
+void add_ledger(CLI::App& tool, Commands& commands);
+void add_accuracy(CLI::App& tool, Commands& commands);
+void add_trace(CLI::App& tool, Commands& commands);
+
+}  // namespace snapdp::cli

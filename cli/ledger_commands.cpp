@@ -1,0 +1,208 @@
+// snapdp ledger create, show and verify.
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "output.h"
+#include "snapdp/error.h"
+#include "snapdp/privacy/ledger.h"
+#include "snapdp/release/report.h"
+#include "snapdp/release/specification.h"
+
+namespace snapdp::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct CreateArguments {
+  std::string file;
+  LedgerIdentity identity;
+  std::string epsilon;
+};
+
+struct ShowArguments {
+  std::string file;
+  std::int64_t release = 0;
+  bool json = false;
+};
+
+std::string to_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void create(const CreateArguments& arguments) {
+  parse_neighbors(arguments.identity.neighbors, "--neighbors");
+  const Ledger ledger =
+      Ledger::create(arguments.file, arguments.identity, parse_rational(arguments.epsilon, "--epsilon"));
+  write_standard_error("snapdp: created " + ledger.path().string() + ", a ledger of epsilon " +
+                       short_number(ledger.budget()) + " for " + ledger.identity().dataset + "\n");
+}
+
+Json balance_json(const Ledger& ledger, const LedgerBalance& balance) {
+  return {{"dataset", ledger.identity().dataset},
+          {"neighbors", ledger.identity().neighbors},
+          {"privacy_unit",
+           ledger.identity().privacy_unit.empty() ? Json() : Json(ledger.identity().privacy_unit)},
+          {"budget", to_string(balance.budget)},
+          {"spent", to_string(balance.spent)},
+          {"remaining", to_string(balance.remaining)},
+          {"anchor", {{"records", balance.anchor.records}, {"hash", balance.anchor.hash}}}};
+}
+
+std::string balance_lines(const Ledger& ledger, const LedgerBalance& balance) {
+  const LedgerIdentity& identity = ledger.identity();
+  TextTable table(
+      {{"ledger", TextTable::Align::left}, {ledger.path().filename().string(), TextTable::Align::left}});
+  table.add({"dataset", identity.dataset});
+  table.add({"neighbors", identity.neighbors});
+  table.add({"privacy unit", identity.privacy_unit.empty() ? "one row" : identity.privacy_unit});
+  table.add({"budget", "epsilon " + short_number(balance.budget)});
+  table.add({"spent", "epsilon " + short_number(balance.spent)});
+  table.add({"remaining", "epsilon " + short_number(balance.remaining)});
+  table.add({"anchor", std::to_string(balance.anchor.records) + " " + balance.anchor.hash});
+  return table.to_string(style_of_standard_output());
+}
+
+std::string names(const LedgerEntry& entry) {
+  constexpr std::size_t longest = 60;
+  std::string text;
+  for (const LedgerCharge& charge : entry.charges) {
+    const std::string next = (text.empty() ? "" : ", ") + charge.name;
+    if (!text.empty() && text.size() + next.size() > longest) return text + ", ...";
+    text += next;
+  }
+  return text;
+}
+
+void show_all(const Ledger& ledger, bool json) {
+  const LedgerBalance balance = ledger.balance();
+  const std::vector<LedgerEntry> entries = ledger.entries();
+  if (json) {
+    Json all = balance_json(ledger, balance);
+    all["releases"] = Json::array();
+    for (const LedgerEntry& entry : entries) {
+      Json charges = Json::array();
+      for (const LedgerCharge& charge : entry.charges) {
+        charges.push_back({{"name", charge.name}, {"epsilon", to_string(charge.epsilon)}});
+      }
+      all["releases"].push_back({{"release", entry.release},
+                                 {"time", entry.time},
+                                 {"epsilon", to_string(entry.epsilon)},
+                                 {"spent", to_string(entry.spent)},
+                                 {"charges", std::move(charges)},
+                                 {"reported", entry.reported}});
+    }
+    write_standard_output(to_text(all));
+    return;
+  }
+  std::string text = balance_lines(ledger, balance);
+  if (!entries.empty()) {
+    TextTable table({{"release", TextTable::Align::right},
+                     {"time", TextTable::Align::left},
+                     {"epsilon", TextTable::Align::right},
+                     {"spent", TextTable::Align::right},
+                     {"statistics", TextTable::Align::left},
+                     {"report", TextTable::Align::left}});
+    for (const LedgerEntry& entry : entries) {
+      table.add({std::to_string(entry.release), entry.time, short_number(entry.epsilon),
+                 short_number(entry.spent), names(entry), entry.reported ? "kept" : "none"});
+    }
+    text += "\n" + table.to_string(style_of_standard_output());
+  }
+  write_standard_output(text);
+}
+
+void show_release(const Ledger& ledger, std::int64_t release, bool json) {
+  const std::optional<std::string> text = ledger.report(release);
+  if (!text) {
+    throw Error(ErrorCode::bad_data, "--release",
+                "--release " + std::to_string(release) +
+                    ": was debited, but the program ended before it had a report; nothing was shown, and the "
+                    "debit stands");
+  }
+  write_standard_output(json ? *text : Report::from_json(*text).to_table(style_of_standard_output()));
+}
+
+void verify(const std::string& file, bool json) {
+  const Ledger ledger = Ledger::open(file);
+  const LedgerBalance balance = ledger.verify();
+  if (json) {
+    write_standard_output(to_text(balance_json(ledger, balance)));
+    return;
+  }
+  write_standard_output(balance_lines(ledger, balance));
+  write_standard_error("snapdp: every number and every link of the hash chain is right\n");
+}
+
+void add_create(CLI::App& ledger, Commands& commands) {
+  const auto arguments = std::make_shared<CreateArguments>();
+  CLI::App* command = ledger.add_subcommand("create", "Make a new ledger with a budget.");
+  command->add_option("FILE", arguments->file, "Where the ledger will be; must not exist")->required();
+  command->add_option("--dataset", arguments->identity.dataset, "The name of the data, as in [data] dataset")
+      ->type_name("ID")
+      ->required();
+  command
+      ->add_option("--neighbors", arguments->identity.neighbors,
+                   "change-one or add-remove, as in [data] neighbors")
+      ->type_name("N")
+      ->required();
+  command
+      ->add_option("--privacy-unit", arguments->identity.privacy_unit,
+                   "The column whose values are protected; one row unless given")
+      ->type_name("U");
+  command->add_option("--epsilon", arguments->epsilon, "The budget: all that may ever be spent")
+      ->type_name("E")
+      ->required();
+  commands[command] = {
+      [arguments] { create(*arguments); },
+      "  snapdp ledger create people.ledger --dataset people-2024 --neighbors change-one --epsilon 2\n"};
+}
+
+void add_show(CLI::App& ledger, Commands& commands) {
+  const auto arguments = std::make_shared<ShowArguments>();
+  CLI::App* command =
+      ledger.add_subcommand("show", "Show the balance and the releases, or print a release again.");
+  command->add_option("FILE", arguments->file, "The ledger")->required();
+  const CLI::Option* release =
+      command->add_option("--release", arguments->release, "Print the report of this release, free of charge")
+          ->type_name("ID");
+  command->add_flag("--json", arguments->json, "Print JSON instead of a table");
+  commands[command] = {[arguments, release] {
+                         const Ledger opened = Ledger::open(arguments->file);
+                         if (release->count() > 0) {
+                           show_release(opened, arguments->release, arguments->json);
+                         } else {
+                           show_all(opened, arguments->json);
+                         }
+                       },
+                       "  snapdp ledger show people.ledger\n"
+                       "  snapdp ledger show people.ledger --release 1 --json\n"};
+}
+
+void add_verify(CLI::App& ledger, Commands& commands) {
+  const auto arguments = std::make_shared<ShowArguments>();
+  CLI::App* command = ledger.add_subcommand("verify", "Read and recompute everything in a ledger.");
+  command->add_option("FILE", arguments->file, "The ledger")->required();
+  command->add_flag("--json", arguments->json, "Print JSON instead of a table");
+  commands[command] = {[arguments] { verify(arguments->file, arguments->json); },
+                       "  snapdp ledger verify people.ledger\n"};
+  command->footer(
+      "Exit code 3 when anything is wrong. The anchor, noted elsewhere, shows later whether the ledger was "
+      "rolled back.");
+}
+
+}  // namespace
+
+void add_ledger(CLI::App& tool, Commands& commands) {
+  CLI::App* ledger = tool.add_subcommand("ledger", "Create, show and verify ledgers.");
+  ledger->require_subcommand(1);
+  commands[ledger].examples =
+      "  snapdp ledger create people.ledger --dataset people-2024 --neighbors change-one --epsilon 2\n"
+      "  snapdp ledger show people.ledger --release 1\n"
+      "  snapdp ledger verify people.ledger\n";
+  add_create(*ledger, commands);
+  add_show(*ledger, commands);
+  add_verify(*ledger, commands);
+}
+
+}  // namespace snapdp::cli

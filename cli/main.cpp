@@ -1,0 +1,162 @@
+// snapdp: the command-line tool. docs/cli.md is its manual.
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <new>
+
+#include "commands.h"
+#include "output.h"
+#include "snapdp/error.h"
+#include "snapdp/release/suggestion.h"
+#include "snapdp/version.h"
+
+namespace snapdp::cli {
+namespace {
+
+enum ExitCode { ok = 0, usage = 2, refused = 3, bad_data = 4, io = 5 };
+
+int exit_code(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::mismatch:
+      return usage;
+    case ErrorCode::budget_refused:
+      return refused;
+    case ErrorCode::bad_data:
+      return bad_data;
+    case ErrorCode::io:
+      break;
+  }
+  return io;
+}
+
+int complain(const std::string& message, int code) {
+  const bool color = style_of_standard_error().color;
+  write_standard_error(std::string(color ? "\x1b[31m" : "") + "snapdp: error: " + (color ? "\x1b[0m" : "") +
+                       message + "\n");
+  return code;
+}
+
+// Examples first: they answer most questions.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(const Commands& commands) : commands_(commands) {}
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    const auto command = commands_.find(app);
+    std::string text = app->get_description() + "\n";
+    if (command != commands_.end()) text += "\nExamples:\n" + command->second.examples;
+    return text + "\n" + make_usage(app, std::move(name)) + make_positionals(app) + make_groups(app, mode) +
+           make_subcommands(app, mode) + make_footer(app);
+  }
+
+ private:
+  const Commands& commands_;
+};
+
+// The command that the arguments reached, for example `snapdp ledger`.
+const CLI::App* deepest(const CLI::App* app) {
+  for (;;) {
+    const std::vector<CLI::App*> next = app->get_subcommands();
+    if (next.empty()) return app;
+    app = next.front();
+  }
+}
+
+std::string full_name(const CLI::App* app) {
+  return app->get_parent() == nullptr ? app->get_name()
+                                      : full_name(app->get_parent()) + " " + app->get_name();
+}
+
+std::vector<std::string> subcommand_names(const CLI::App* app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app->get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+// What is wrong with the arguments: unknown words get a suggestion.
+std::string explain(const CLI::App& tool, const CLI::ParseError& error) {
+  const CLI::App* app = deepest(&tool);
+  const std::string help = "; see " + full_name(app) + " --help";
+  const std::vector<std::string> extra = tool.remaining(true);
+  if (!extra.empty()) {
+    const std::string& word = extra.front();
+    const std::vector<std::string> commands = subcommand_names(app);
+    if (word.size() > 1 && word[0] == '-') {
+      std::vector<std::string> options;
+      for (const CLI::Option* option : app->get_options()) {
+        for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+      }
+      const std::string given = word.substr(0, word.find('='));
+      return full_name(app) + ": unknown option " + in_quotes(given) + did_you_mean(given, options) + help;
+    }
+    if (!commands.empty()) {
+      return full_name(app) + ": unknown command " + in_quotes(word) + did_you_mean(word, commands) + help;
+    }
+    return full_name(app) + ": unexpected argument " + in_quotes(word) + help;
+  }
+  return full_name(app) + ": " + error.what() + help;
+}
+
+int run(int argc, char** argv) {
+  CLI::App tool(
+      "Differentially private statistics of a data file: see what they cost, release them, keep the ledger.",
+      "snapdp");
+  Commands commands;
+  commands[&tool].examples =
+      "  snapdp plan people.toml                                  sensitivity, noise and accuracy; opens no "
+      "data\n"
+      "  snapdp ledger create people.ledger --dataset people-2024 --neighbors change-one --epsilon 2\n"
+      "  snapdp release people.toml --ledger people.ledger        asks, debits the ledger, prints the "
+      "statistics\n"
+      "  snapdp ledger show people.ledger --release 1             prints a release again, free of charge\n";
+  tool.set_help_flag("-h,--help", "Print this help");
+  tool.set_version_flag("--version", "snapdp " + std::string(version()), "Print the version");
+  tool.require_subcommand(1);
+  tool.footer(
+      "Exit codes: 0 done, 2 usage or specification, 3 budget or ledger refused, 4 bad data, 5 input or "
+      "output failed.");
+  tool.formatter(std::make_shared<HelpFormatter>(commands));
+  add_plan(tool, commands);
+  add_release(tool, commands);
+  add_ledger(tool, commands);
+  add_accuracy(tool, commands);
+  add_trace(tool, commands);
+  if (argc <= 1) {
+    write_standard_error(tool.help());
+    return usage;
+  }
+  try {
+    tool.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    write_standard_output(deepest(&tool)->help());
+    return ok;
+  } catch (const CLI::CallForVersion&) {
+    write_standard_output(tool.version() + "\n");
+    return ok;
+  } catch (const CLI::ParseError& error) {
+    return complain(explain(tool, error), usage);
+  }
+  commands.at(deepest(&tool)).run();
+  return ok;
+}
+
+}  // namespace
+}  // namespace snapdp::cli
+
+int main(int argc, char** argv) {
+  // A closed pipe is an error of write(), handled like a full disk.
+  ::signal(SIGPIPE, SIG_IGN);
+  try {
+    return snapdp::cli::run(argc, argv);
+  } catch (const snapdp::Error& error) {
+    return snapdp::cli::complain(error.what(), snapdp::cli::exit_code(error.code()));
+  } catch (const std::bad_alloc&) {
+    return snapdp::cli::complain("out of memory", snapdp::cli::io);
+  } catch (const std::exception&) {
+    // What other libraries say may quote data.
+    return snapdp::cli::complain("an unexpected failure inside the program", snapdp::cli::io);
+  }
+}

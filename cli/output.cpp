@@ -1,0 +1,153 @@
+#include "output.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <utility>
+
+#include "snapdp/error.h"
+
+namespace snapdp::cli {
+namespace {
+
+[[noreturn]] void fail(const std::string& what, int error) {
+  throw Error(ErrorCode::io, "output", what + ": cannot be written: " + std::strerror(error));
+}
+
+// The error number, or 0.
+int write_all(int descriptor, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t count = ::write(descriptor, text.data(), text.size());
+    if (count > 0) {
+      text.remove_prefix(static_cast<std::size_t>(count));
+    } else if (count == 0 || errno != EINTR) {
+      return count == 0 ? EIO : errno;
+    }
+  }
+  return 0;
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  int get() const { return value_; }
+  // The error number, or 0: some file systems report a full disk only now.
+  int close() { return ::close(std::exchange(value_, -1)) == 0 ? 0 : errno; }
+
+ private:
+  int value_;
+};
+
+// A file that is removed unless it was kept.
+class Temporary {
+ public:
+  explicit Temporary(std::string path) : path_(std::move(path)), file_(::mkostemp(path_.data(), O_CLOEXEC)) {
+    if (file_.get() < 0) path_.clear();
+  }
+  ~Temporary() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  Descriptor& file() { return file_; }
+  int rename_to(const std::filesystem::path& target) {
+    if (::rename(path_.c_str(), target.c_str()) != 0) return errno;
+    path_.clear();
+    return 0;
+  }
+
+ private:
+  std::string path_;
+  Descriptor file_;
+};
+
+bool is_special(const std::filesystem::path& path) {
+  struct stat status = {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+// Follows links, so that a link to a file stays one.
+std::filesystem::path target_of(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path, ignored);
+  return target.empty() ? path : target;
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& target) {
+  return target.has_parent_path() ? target.parent_path() : std::filesystem::path(".");
+}
+
+TableStyle style_of(int descriptor) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  const bool plain =
+      (no_color != nullptr && *no_color != '\0') || terminal == nullptr || std::strcmp(terminal, "dumb") == 0;
+  return {.color = !plain && ::isatty(descriptor) == 1};
+}
+
+}  // namespace
+
+void write_standard_output(std::string_view text) {
+  if (const int error = write_all(STDOUT_FILENO, text)) fail("standard output", error);
+}
+
+void write_standard_error(std::string_view text) noexcept {
+  write_all(STDERR_FILENO, text);
+}
+
+void check_writable(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) fail(path.string(), EISDIR);
+  if (is_special(path)) return;
+  const std::filesystem::path folder = folder_of(target_of(path));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(path.string(), errno);
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+  if (is_special(path)) {
+    Descriptor device(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (device.get() < 0) fail(path.string(), errno);
+    if (const int error = write_all(device.get(), text)) fail(path.string(), error);
+    if (const int error = device.close()) fail(path.string(), error);
+    return;
+  }
+  const std::filesystem::path target = target_of(path);
+  Temporary temporary(target.string() + ".XXXXXX");
+  Descriptor& file = temporary.file();
+  if (file.get() < 0) fail(path.string(), errno);
+  if (const int error = write_all(file.get(), text)) fail(path.string(), error);
+  if (::fsync(file.get()) != 0) fail(path.string(), errno);
+  if (const int error = file.close()) fail(path.string(), error);
+  if (const int error = temporary.rename_to(target)) fail(path.string(), error);
+  const Descriptor folder(::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.get() >= 0) ::fsync(folder.get());
+}
+
+TableStyle style_of_standard_output() {
+  return style_of(STDOUT_FILENO);
+}
+TableStyle style_of_standard_error() {
+  return style_of(STDERR_FILENO);
+}
+bool standard_error_is_terminal() {
+  return ::isatty(STDERR_FILENO) == 1;
+}
+bool can_ask() {
+  return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
+}
+
+bool ask(const std::string& question) {
+  write_standard_error(question + " [y/N] ");
+  std::string answer;
+  std::getline(std::cin, answer);
+  return !answer.empty() && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+}  // namespace snapdp::cli

@@ -1,0 +1,167 @@
+// snapdp plan and snapdp release.
+#include <memory>
+
+#include "commands.h"
+#include "output.h"
+#include "snapdp/engines/duckdb/duckdb_source.h"
+#include "snapdp/error.h"
+#include "snapdp/release/release.h"
+#include "snapdp/release/suggestion.h"
+
+namespace snapdp::cli {
+namespace {
+
+struct PlanArguments {
+  std::string specification;
+  bool json = false;
+};
+
+struct ReleaseArguments {
+  std::string specification;
+  std::string ledger;
+  std::string data;
+  std::string output;
+  bool json = false;
+  bool yes = false;
+};
+
+// Percent on standard error while rows are read, when somebody is looking.
+class ProgressLine {
+ public:
+  void update(double percent) {
+    const int whole = static_cast<int>(percent);
+    if (!shown_ || whole == last_ || whole < 0 || whole > 100) return;
+    last_ = whole;
+    constexpr std::size_t width = 25;
+    const std::size_t done = static_cast<std::size_t>(whole) * width / 100;
+    write_standard_error("\rreading [" + std::string(done, '#') + std::string(width - done, ' ') + "] " +
+                         std::to_string(whole) + "%");
+  }
+
+  ProgressLine() = default;
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine() {
+    if (last_ >= 0) write_standard_error("\r\x1b[K");
+  }
+
+ private:
+  const bool shown_ = standard_error_is_terminal();
+  int last_ = -1;
+};
+
+bool confirm(const Plan& plan, const Ledger& ledger) {
+  write_standard_error(plan.to_table(style_of_standard_error()) + "\n");
+  if (plan.epsilon() == 0) return ask("Release?");
+  return ask("Release, and debit epsilon " + short_number(plan.epsilon()) + " from " +
+             ledger.path().string() + " (" + short_number(ledger.balance().remaining) + " remaining)?");
+}
+
+Released run_release(const ReleaseArguments& arguments, const Specification& specification, Ledger& ledger) {
+  const std::filesystem::path data =
+      arguments.data.empty() ? specification.data : std::filesystem::path(arguments.data);
+  if (data.empty()) {
+    throw Error(ErrorCode::invalid_argument, "--data",
+                specification.name + ": [data]: path is missing; give it, or --data FILE");
+  }
+  ProgressLine progress;
+  ReleaseOptions options;
+  options.progress = [&](double percent) { progress.update(percent); };
+  if (!arguments.yes) options.confirm = [&](const Plan& plan) { return confirm(plan, ledger); };
+  return release(
+      specification, ledger,
+      [&] { return open_duckdb_source({.path = data.string(), .delimiter = specification.delimiter}); },
+      options);
+}
+
+// The statistics are paid for: whatever fails here, say where they still are.
+void show(const Released& released, const ReleaseArguments& arguments) {
+  const bool to_file = !arguments.output.empty();
+  const std::string text =
+      arguments.json ? released.report.json()
+                     : released.report.to_table(to_file ? TableStyle{} : style_of_standard_output());
+  try {
+    if (to_file) {
+      write_file(arguments.output, text);
+    } else {
+      write_standard_output(text);
+    }
+  } catch (const Error& error) {
+    if (!released.release) throw;
+    const std::string id = std::to_string(*released.release);
+    if (!released.not_stored.empty()) {
+      throw Error(
+          ErrorCode::io, "output",
+          std::string(error.what()) + "; release " + id +
+              " is paid for, and the ledger could not keep its report either: " + released.not_stored);
+    }
+    throw Error(ErrorCode::io, "output",
+                std::string(error.what()) + "; release " + id +
+                    " is paid for and kept: print it again, free of charge, with\n  snapdp ledger show " +
+                    arguments.ledger + " --release " + id);
+  }
+  if (!released.not_stored.empty()) {
+    throw Error(
+        ErrorCode::io, "ledger",
+        "the report is printed but could not be kept in the ledger, so save it now: " + released.not_stored);
+  }
+  if (to_file) write_standard_error("snapdp: wrote " + arguments.output + "\n");
+}
+
+}  // namespace
+
+void add_plan(CLI::App& tool, Commands& commands) {
+  const auto arguments = std::make_shared<PlanArguments>();
+  CLI::App* command =
+      tool.add_subcommand("plan", "Show what each statistic costs and how accurate it will be.");
+  command->add_option("SPEC", arguments->specification, "The specification, a TOML file")->required();
+  command->add_flag("--json", arguments->json, "Print JSON instead of a table");
+  commands[command] = {
+      [arguments] {
+        const Plan plan(Specification::read(arguments->specification));
+        write_standard_output(arguments->json ? plan.to_json() : plan.to_table(style_of_standard_output()));
+      },
+      "  snapdp plan people.toml\n"
+      "  snapdp plan people.toml --json | jq '.statistics[].accuracy'\n"};
+  command->footer("Nothing is spent and no data file is opened. docs/specification.md describes SPEC.");
+}
+
+void add_release(CLI::App& tool, Commands& commands) {
+  const auto arguments = std::make_shared<ReleaseArguments>();
+  CLI::App* command = tool.add_subcommand("release", "Release the statistics of a specification.");
+  command->add_option("SPEC", arguments->specification, "The specification, a TOML file")->required();
+  command->add_option("--ledger", arguments->ledger, "The ledger that pays (snapdp ledger create)")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("--data", arguments->data, "The data, instead of path in the specification")
+      ->type_name("FILE");
+  command->add_flag("--json", arguments->json, "Write JSON instead of a table");
+  command
+      ->add_option("--output", arguments->output,
+                   "Write there, at once and with mode 0600, not to standard output")
+      ->type_name("FILE");
+  command->add_flag("--yes", arguments->yes, "Do not ask; required without a terminal");
+  commands[command] = {
+      [arguments] {
+        if (!arguments->yes && !can_ask()) {
+          throw Error(ErrorCode::invalid_argument, "--yes",
+                      "--yes: is required where nobody can be asked (no terminal), because a release "
+                      "spends budget; look at snapdp plan first");
+        }
+        const Specification specification = Specification::read(arguments->specification);
+        // A wrong specification is told before anything about the ledger or the files.
+        const Plan plan(specification);
+        if (!arguments->output.empty()) check_writable(arguments->output);
+        Ledger ledger = Ledger::open(arguments->ledger);
+        show(run_release(*arguments, specification, ledger), *arguments);
+      },
+      "  snapdp release people.toml --ledger people.ledger\n"
+      "  snapdp release people.toml --ledger people.ledger --yes --json --output report.json\n"
+      "  snapdp release people.toml --ledger people.ledger --data people-2024.parquet\n"};
+  command->footer(
+      "The debit is on disk before the first random bit is drawn and is never refunded. The report is kept "
+      "in the ledger\n"
+      "before it is printed: snapdp ledger show FILE --release ID prints it again.");
+}
+
+}  // namespace snapdp::cli
