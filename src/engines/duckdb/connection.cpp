@@ -1,0 +1,144 @@
+#include "engines/duckdb/connection.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
+
+namespace snapdp::engine {
+namespace {
+
+using Config = Handle<duckdb_config, duckdb_destroy_config>;
+using Pending = Handle<duckdb_pending_result, duckdb_destroy_pending>;
+
+EngineFailure failure(duckdb_error_type type) {
+  switch (type) {
+    case DUCKDB_ERROR_INVALID_INPUT:
+    case DUCKDB_ERROR_CONVERSION:
+    case DUCKDB_ERROR_NOT_IMPLEMENTED:
+    case DUCKDB_ERROR_OUT_OF_RANGE:
+    case DUCKDB_ERROR_SERIALIZATION:
+    case DUCKDB_ERROR_BINDER:
+      return EngineFailure(EngineFailure::Kind::content);
+    case DUCKDB_ERROR_IO:
+    case DUCKDB_ERROR_PERMISSION:
+      return EngineFailure(EngineFailure::Kind::reading);
+    case DUCKDB_ERROR_OUT_OF_MEMORY:
+      return EngineFailure(EngineFailure::Kind::memory);
+    default:
+      return EngineFailure(EngineFailure::Kind::other);
+  }
+}
+
+[[noreturn]] void does_not_start(const std::string& what) {
+  throw Error(ErrorCode::io, "engine",
+              "engine: DuckDB " + std::string(duckdb_library_version()) + " " + what +
+                  "; SnapDP is made for version 1.4");
+}
+
+}  // namespace
+
+std::string sql_text(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
+  return result + "'";
+}
+
+class Connection::PrivateFolder {
+ public:
+  explicit PrivateFolder(const std::string& parent) {
+    path_ = (std::filesystem::path(parent) / "snapdp-XXXXXX").string();
+    // mkdtemp makes it with mode 0700.
+    if (mkdtemp(path_.data()) == nullptr) {
+      throw Error(ErrorCode::io, "temp_folder",
+                  "temp_folder = \"" + parent +
+                      "\": no folder could be made in it; name one that exists and may be written to");
+    }
+  }
+  ~PrivateFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+Connection::Connection(const ConnectionOptions& options) {
+  if (!options.temp_folder.empty()) temp_ = std::make_unique<PrivateFolder>(options.temp_folder);
+  // DuckDB's threads inherit rounding mode and flush-to-zero from the thread that starts them.
+  const FloatEnvironment standard;
+
+  Config config;
+  if (duckdb_create_config(config.out()) == DuckDBError) does_not_start("gives no configuration");
+  const auto set = [&config](const char* name, const std::string& value) {
+    if (duckdb_set_config(config.get(), name, value.c_str()) == DuckDBError)
+      does_not_start("has no option " + std::string(name));
+  };
+  if (options.threads > 0) set("threads", std::to_string(options.threads));
+  set("autoinstall_known_extensions", "false");
+  set("autoload_known_extensions", "false");
+  set("allow_community_extensions", "false");
+  set("allow_persistent_secrets", "false");
+  set("temp_directory", temp_ ? temp_->path() : "");
+  if (!temp_) set("max_temp_directory_size", "0KiB");
+  set("preserve_insertion_order", "false");
+  if (duckdb_open_ext(nullptr, database_.out(), config.get(), nullptr) == DuckDBError ||
+      duckdb_connect(database_.get(), connection_.out()) == DuckDBError) {
+    does_not_start("does not start");
+  }
+  try {
+    run("SET allowed_paths = [" + sql_text(options.file) + "]");
+    run("SET enable_external_access = false");
+    // The percentage is kept up to date only while the progress bar is on; it prints nothing.
+    run("SET enable_progress_bar = true");
+    run("SET enable_progress_bar_print = false");
+    run("SET lock_configuration = true");
+  } catch (const EngineFailure&) {
+    does_not_start("cannot be locked to one file");
+  }
+}
+
+Connection::~Connection() = default;
+
+Statement Connection::prepare(const std::string& sql) const {
+  Statement statement;
+  if (duckdb_prepare(connection_.get(), sql.c_str(), statement.out()) == DuckDBSuccess) return statement;
+  // The interface gives no type for an error in preparing. Binding opens the file, so that is what has failed.
+  throw EngineFailure(EngineFailure::Kind::content);
+}
+
+Result Connection::run(const std::string& sql, const std::function<void(double)>& progress) const {
+  const FloatEnvironment standard;
+  const Statement statement = prepare(sql);
+  Pending pending;
+  if (duckdb_pending_prepared(statement.get(), pending.out()) == DuckDBError)
+    throw EngineFailure(EngineFailure::Kind::other);
+  double shown = -1;
+  while (true) {
+    // This thread works too. With an error duckdb_execute_pending tells its type.
+    const duckdb_pending_state state = duckdb_pending_execute_task(pending.get());
+    if (state == DUCKDB_PENDING_ERROR || duckdb_pending_execution_is_finished(state)) break;
+    if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE)
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    if (!progress) continue;
+    // Its other fields are row counts, which nobody is to see.
+    const double percent = duckdb_query_progress(connection_.get()).percentage;
+    if (percent >= shown + 1 && percent <= 100) {
+      shown = percent;
+      progress(percent);
+    }
+  }
+  Result result;
+  if (duckdb_execute_pending(pending.get(), result.out()) == DuckDBError)
+    throw failure(duckdb_result_error_type(result.out()));
+  return result;
+}
+
+}  // namespace snapdp::engine

@@ -1,0 +1,243 @@
+#include "engines/duckdb/fold_function.h"
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <mutex>
+#include <optional>
+
+#include "snapdp/error.h"
+
+namespace snapdp::engine {
+namespace {
+
+using Function = Handle<duckdb_aggregate_function, duckdb_destroy_aggregate_function>;
+
+// DuckDB's validity masks are 64-bit words, a Column's are bytes.
+static_assert(std::endian::native == std::endian::little);
+
+// Room for the converted cells of one vector, per thread and input.
+struct Converted {
+  std::array<std::string_view, block_rows> texts;
+  Scratch parsed;
+};
+
+Converted& converted(std::size_t input) {
+  thread_local std::vector<std::unique_ptr<Converted>> all;
+  while (all.size() <= input) all.push_back(std::make_unique<Converted>());
+  return *all[input];
+}
+
+}  // namespace
+
+class FoldFunction::Pass {
+ public:
+  Pass(std::vector<FoldInput> inputs, std::vector<FoldAggregation> aggregations)
+      : inputs_(std::move(inputs)), aggregations_(std::move(aggregations)) {
+    for (const FoldInput& input : inputs_) {
+      std::shared_ptr<const RowFunction> parse;
+      if (input.text && input.wanted != AtomType::text) {
+        // A row-wise function is the same under every metric.
+        parse = make_parse(untrusted_domain({AtomType::text}), symmetric_distance(), {input.wanted})
+                    .functions()
+                    .at(0);
+      }
+      parse_.push_back(std::move(parse));
+    }
+  }
+
+  const std::vector<FoldInput>& inputs() const { return inputs_; }
+
+  FoldedRows start() const {
+    FoldedRows empty;
+    for (const FoldAggregation& each : aggregations_) empty.states.push_back(each.aggregation->start());
+    return empty;
+  }
+
+  void merge(FoldedRows& into, const FoldedRows& from) const {
+    into.rows += from.rows;
+    for (std::size_t i = 0; i < aggregations_.size(); ++i)
+      aggregations_[i].aggregation->merge(into.states[i], from.states[i]);
+  }
+
+  void update(duckdb_data_chunk chunk, duckdb_aggregate_state* states) const {
+    const std::size_t length = duckdb_data_chunk_get_size(chunk);
+    if (length > block_rows)
+      throw Error(ErrorCode::io, "engine", "engine: DuckDB's vectors are longer than SnapDP's blocks");
+    std::vector<Column> columns;
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      columns.push_back(column(i, duckdb_data_chunk_get_vector(chunk, i), length));
+    // Without GROUP BY all rows have the same state; with it, rows of one group often follow each other.
+    for (std::size_t first = 0; first < length;) {
+      std::size_t end = first + 1;
+      while (end < length && states[end] == states[first]) ++end;
+      FoldedRows& folded = of(states[first]);
+      folded.rows += end - first;
+      for (std::size_t k = 0; k < aggregations_.size(); ++k) {
+        Chunk rows;
+        rows.length = length;
+        for (const std::size_t input : aggregations_[k].inputs)
+          rows.column[rows.column_count++] = columns[input];
+        aggregations_[k].aggregation->update(folded.states[k], rows.slice(first, end - first));
+      }
+      first = end;
+    }
+  }
+
+  // A state of DuckDB's holds a pointer that is null until the first row.
+  FoldedRows& of(duckdb_aggregate_state state) const {
+    if (state->internal_ptr == nullptr) state->internal_ptr = new FoldedRows(start());
+    return *static_cast<FoldedRows*>(state->internal_ptr);
+  }
+
+  // The place of a copy: DuckDB may go on to use the state.
+  std::uint64_t keep(duckdb_aggregate_state state) {
+    FoldedRows copy = start();
+    if (state->internal_ptr != nullptr) merge(copy, *static_cast<const FoldedRows*>(state->internal_ptr));
+    const std::lock_guard lock(mutex_);
+    kept_.push_back(std::move(copy));
+    return kept_.size() - 1;
+  }
+
+  FoldedRows take(std::uint64_t place) {
+    const std::lock_guard lock(mutex_);
+    return std::move(kept_.at(place));
+  }
+
+  void failed(std::exception_ptr error) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(error);
+  }
+
+  void rethrow() const {
+    const std::lock_guard lock(mutex_);
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  Column column(std::size_t input, duckdb_vector vector, std::size_t length) const {
+    // DuckDB flattens the vectors of an aggregate function of its C interface: one value a row.
+    Column result{inputs_[input].text ? AtomType::text : inputs_[input].wanted,
+                  duckdb_vector_get_data(vector),
+                  reinterpret_cast<const std::uint8_t*>(duckdb_vector_get_validity(vector)), 0};
+    if (!inputs_[input].text) return result;
+    Converted& room = converted(input);
+    const auto* texts = static_cast<const duckdb_string_t*>(result.values);
+    for (std::size_t row = 0; row < length; ++row)
+      room.texts[row] = result.valid(row) ? view(texts[row]) : std::string_view();
+    result.values = room.texts.data();
+    if (!parse_[input]) return result;
+    return parse_[input]->apply(Chunk(std::span<const Column>(&result, 1), length), room.parsed).column[0];
+  }
+
+  std::vector<FoldInput> inputs_;
+  std::vector<std::shared_ptr<const RowFunction>> parse_;  // one an input, or null
+  std::vector<FoldAggregation> aggregations_;
+  mutable std::mutex mutex_;
+  std::vector<FoldedRows> kept_;
+  std::exception_ptr error_;
+};
+
+namespace {
+
+FoldFunction::Pass& pass_of(duckdb_function_info info) {
+  return **static_cast<std::shared_ptr<FoldFunction::Pass>*>(duckdb_aggregate_function_get_extra_info(info));
+}
+
+// Nothing throws through DuckDB's C interface: the exception is kept, and the query fails.
+template <typename Action>
+void guarded(duckdb_function_info info, const Action& action) noexcept {
+  FoldFunction::Pass& pass = pass_of(info);
+  try {
+    action(pass);
+  } catch (...) {
+    pass.failed(std::current_exception());
+    duckdb_aggregate_function_set_error(info, "the fold failed");
+  }
+}
+
+idx_t state_size(duckdb_function_info) {
+  return sizeof(_duckdb_aggregate_state);
+}
+
+void init(duckdb_function_info, duckdb_aggregate_state state) {
+  state->internal_ptr = nullptr;
+}
+
+void update(duckdb_function_info info, duckdb_data_chunk chunk, duckdb_aggregate_state* states) {
+  guarded(info, [&](FoldFunction::Pass& pass) { pass.update(chunk, states); });
+}
+
+void combine(duckdb_function_info info, duckdb_aggregate_state* from, duckdb_aggregate_state* into,
+             idx_t count) {
+  guarded(info, [&](FoldFunction::Pass& pass) {
+    for (idx_t i = 0; i < count; ++i) {
+      if (from[i]->internal_ptr != nullptr) pass.merge(pass.of(into[i]), pass.of(from[i]));
+    }
+  });
+}
+
+void finalize(duckdb_function_info info, duckdb_aggregate_state* states, duckdb_vector result, idx_t count,
+              idx_t offset) {
+  guarded(info, [&](FoldFunction::Pass& pass) {
+    auto* places = static_cast<std::uint64_t*>(duckdb_vector_get_data(result));
+    for (idx_t i = 0; i < count; ++i) places[offset + i] = pass.keep(states[i]);
+  });
+}
+
+void destroy(duckdb_aggregate_state* states, idx_t count) {
+  for (idx_t i = 0; i < count; ++i) {
+    delete static_cast<FoldedRows*>(states[i]->internal_ptr);
+    states[i]->internal_ptr = nullptr;
+  }
+}
+
+duckdb_type type_of(const FoldInput& input) {
+  if (input.text) return DUCKDB_TYPE_VARCHAR;
+  return input.wanted == AtomType::real ? DUCKDB_TYPE_DOUBLE : DUCKDB_TYPE_BIGINT;
+}
+
+}  // namespace
+
+FoldFunction::FoldFunction(const Connection& connection, std::vector<FoldInput> inputs,
+                           std::vector<FoldAggregation> aggregations)
+    : pass_(std::make_shared<Pass>(std::move(inputs), std::move(aggregations))) {
+  static std::atomic<std::uint64_t> next{0};
+  name_ = "snapdp_fold_" + std::to_string(next++);
+
+  const Function function(duckdb_create_aggregate_function());
+  duckdb_aggregate_function_set_name(function.get(), name_.c_str());
+  for (const FoldInput& input : pass_->inputs()) {
+    const LogicalType type(duckdb_create_logical_type(type_of(input)));
+    duckdb_aggregate_function_add_parameter(function.get(), type.get());
+  }
+  const LogicalType place(duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT));
+  duckdb_aggregate_function_set_return_type(function.get(), place.get());
+  duckdb_aggregate_function_set_functions(function.get(), state_size, init, update, combine, finalize);
+  duckdb_aggregate_function_set_destructor(function.get(), destroy);
+  duckdb_aggregate_function_set_special_handling(function.get());  // rows with nulls are rows too
+  duckdb_aggregate_function_set_extra_info(function.get(), new std::shared_ptr<Pass>(pass_), [](void* pass) {
+    delete static_cast<std::shared_ptr<Pass>*>(pass);
+  });
+  if (duckdb_register_aggregate_function(connection.get(), function.get()) == DuckDBError)
+    throw EngineFailure(EngineFailure::Kind::other);
+}
+
+FoldFunction::~FoldFunction() = default;
+
+std::string FoldFunction::call() const {
+  std::string text = name_ + "(";
+  for (std::size_t i = 0; i < pass_->inputs().size(); ++i)
+    text += (i == 0 ? "" : ", ") + pass_->inputs()[i].sql;
+  return text + ")";
+}
+
+void FoldFunction::rethrow() const {
+  pass_->rethrow();
+}
+
+FoldedRows FoldFunction::take(std::uint64_t value) {
+  return pass_->take(value);
+}
+
+}  // namespace snapdp::engine

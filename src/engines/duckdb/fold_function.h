@@ -1,0 +1,63 @@
+// All aggregations of one pass as one aggregate function of DuckDB. Every cell is converted once, however many
+// aggregations read it; the engine runs the function in parallel and merges its states, which is exact in any order.
+//
+//   FoldFunction function(connection, inputs, requests);
+//   connection.run("SELECT " + function.call() + " FROM ...");   // GROUP BY works as well
+//   function.take_state(...)                                     // by the number in the result
+//
+// The states never leave the process, so the result column holds no bytes of theirs but their places in a list.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engines/duckdb/connection.h"
+#include "snapdp/framework/aggregation.h"
+
+namespace snapdp::engine {
+
+// One argument of the function.
+struct FoldInput {
+  std::string sql;  // gives a DOUBLE, a BIGINT or, where `text` is set, a VARCHAR
+  bool text = false;
+  AtomType wanted = AtomType::real;
+
+  friend bool operator==(const FoldInput&, const FoldInput&) = default;
+};
+
+struct FoldAggregation {
+  const Aggregation* aggregation = nullptr;
+  std::vector<std::size_t> inputs;  // in the order of the aggregation's columns
+};
+
+// What one group of rows has been folded to.
+struct FoldedRows {
+  std::uint64_t rows = 0;
+  std::vector<AggregateState> states;  // one an aggregation
+};
+
+class FoldFunction {
+ public:
+  // Registers the function. Its name is new, because the engine does not let go of functions until it closes.
+  FoldFunction(const Connection& connection, std::vector<FoldInput> inputs,
+               std::vector<FoldAggregation> aggregations);
+  ~FoldFunction();
+  FoldFunction(const FoldFunction&) = delete;
+  FoldFunction& operator=(const FoldFunction&) = delete;
+
+  // The call in SQL. Its value is a UBIGINT for folded().
+  std::string call() const;
+  // Rethrows what an aggregation threw during the query, if one did.
+  void rethrow() const;
+  // What the group with this value was folded to; once.
+  FoldedRows take(std::uint64_t value);
+
+  class Pass;
+
+ private:
+  std::string name_;
+  std::shared_ptr<Pass> pass_;
+};
+
+}  // namespace snapdp::engine
