@@ -76,11 +76,15 @@ inline constexpr double narrow_steps = 0x1p50;
 // Samples of one call: a multiple of this many.
 inline constexpr std::size_t stride = 8;
 
-// out[i] = the double nearest to the sample of words[i] and values[i], clamped, or NaN when it is undecided.
-// Returns whether any is. `count` is a multiple of `stride`; needs a FloatEnvironment; `out` overlaps
-// nothing.
-using Kernel = bool (*)(const detail::SnapConstants& constants, const std::uint64_t* words,
-                        const double* values, double* out, std::size_t count);
+struct Outcome {
+  bool undecided;  // some sample is
+  bool finite;     // all values are; otherwise `out` means nothing
+};
+
+// out[i] = the double nearest to the sample of words[i] and values[i], clamped, or NaN when it is undecided. `count` is
+// a multiple of `stride`; needs a FloatEnvironment; `out` overlaps nothing.
+using Kernel = Outcome (*)(const detail::SnapConstants& constants, const std::uint64_t* words,
+                           const double* values, double* out, std::size_t count);
 
 Kernel kernel_for(InstructionSet set);
 

@@ -129,6 +129,17 @@ detail::SnapConstants unit_constants(const detail::SnapConstants& constants) {
           .narrow = true};
 }
 
+// value / spacing - index, in [-1/2, 1/2), without the digits that do not fit a double: less than 2^-54 too small in
+// magnitude.
+double fraction_of(const Dyadic& value, const Integer& index, Grid grid) {
+  const long places = grid.exponent() - value.exponent();
+  if (places <= 0) return 0;  // a multiple of the spacing
+  const Integer rest = value.mantissa() - (index << static_cast<unsigned long>(places));
+  long exponent = 0;
+  const double digits = mpz_get_d_2exp(&exponent, rest.get_mpz_t());
+  return std::ldexp(digits, static_cast<int>(std::max(exponent - places, -2000L)));
+}
+
 bool is_finite(std::span<const double> values) {
   // Adding one to the exponent field carries into the sign exactly for NaN and infinities.
   std::uint64_t carries = 0;
@@ -145,22 +156,24 @@ bool overlap(std::span<const double> a, std::span<double> b) {
 }
 
 // The kernel on any number of samples.
-bool snap(snap_kernel::Kernel kernel, const detail::SnapConstants& constants,
-          std::span<const std::uint64_t> words, std::span<const double> values, std::span<double> out) {
+snap_kernel::Outcome snap(snap_kernel::Kernel kernel, const detail::SnapConstants& constants,
+                          std::span<const std::uint64_t> words, std::span<const double> values,
+                          std::span<double> out) {
   constexpr std::size_t stride = snap_kernel::stride;
   const std::size_t rest = words.size() % stride;
   const std::size_t whole = words.size() - rest;
-  bool undecided = kernel(constants, words.data(), values.data(), out.data(), whole);
-  if (rest == 0) return undecided;
+  const snap_kernel::Outcome outcome = kernel(constants, words.data(), values.data(), out.data(), whole);
+  if (rest == 0) return outcome;
   SecretWords<stride> last_words;
   last_words.fill(std::uint64_t{1} << 63);  // U = 1/2: the filling is decided
   std::array<double, stride> last_values = {};
   std::array<double, stride> last_out;
   std::copy_n(words.data() + whole, rest, last_words.data());
   std::copy_n(values.data() + whole, rest, last_values.data());
-  undecided |= kernel(constants, last_words.data(), last_values.data(), last_out.data(), stride);
+  const snap_kernel::Outcome last =
+      kernel(constants, last_words.data(), last_values.data(), last_out.data(), stride);
   std::copy_n(last_out.data(), rest, out.data() + whole);
-  return undecided;
+  return {.undecided = outcome.undecided || last.undecided, .finite = outcome.finite && last.finite};
 }
 
 }  // namespace
@@ -175,6 +188,8 @@ Snapping::Snapping(const SnappingOptions& options)
   lower_ = checked_bound("lower", options.lower, grid_, integer_);
   upper_ = checked_bound("upper", options.upper, grid_, integer_);
   check_order(lower_, upper_);
+  if (lower_) exact_lower_ = Dyadic(*lower_);
+  if (upper_) exact_upper_ = Dyadic(*upper_);
   constants_ = constants_for(scale_, grid_, lower_, upper_);
 }
 
@@ -182,14 +197,14 @@ Rational Snapping::loss_bound(const Rational& distance) const {
   return distance / Rational(scale_);
 }
 
-Dyadic Snapping::clamp(const Dyadic& value) const {
-  if (lower_ && value < Dyadic(*lower_)) return *lower_;
-  if (upper_ && value > Dyadic(*upper_)) return *upper_;
+const Dyadic& Snapping::clamp(const Dyadic& value) const {
+  if (exact_lower_ && value < *exact_lower_) return *exact_lower_;
+  if (exact_upper_ && value > *exact_upper_) return *exact_upper_;
   return value;
 }
 
 Dyadic Snapping::sample_slowly(const Dyadic& value, std::uint64_t word, WordSource& words) const {
-  const Dyadic center = clamp(value);
+  const Dyadic& center = clamp(value);
   const Integer index = grid_.index(center);
   const Dyadic fraction = scale_by_power_of_two(center - grid_.value(index), -grid_.exponent());
   return clamp(grid_.value(index + snap_slowly(fraction, scale_, grid_, word, words)));
@@ -210,15 +225,18 @@ Dyadic Snapping::replay(const Dyadic& value, WordSource& words, const ReplayOpti
   SecretWords<1> word;
   words.fill(word);
   if (options.slow_only || constants_.limit <= 0) return sample_slowly(value, word[0], words);
-  const Dyadic center = clamp(value);
+  const Dyadic& center = clamp(value);
   const Integer index = grid_.index(center);
-  const double fraction =
-      scale_by_power_of_two(center - grid_.value(index), -grid_.exponent()).to_double_nearest();
+  const double fraction = fraction_of(center, index, grid_);
   double steps = 0;
-  if (snap(kernel, unit_constants(constants_), word, std::span(&fraction, 1), std::span(&steps, 1))) {
+  if (snap(kernel, unit_constants(constants_), word, std::span(&fraction, 1), std::span(&steps, 1))
+          .undecided) {
     return sample_slowly(value, word[0], words);
   }
-  return clamp(grid_.value(index + Integer(steps)));
+  Dyadic noisy = grid_.value(index + static_cast<long>(steps));
+  const Dyadic& clamped = clamp(noisy);
+  if (&clamped != &noisy) return clamped;
+  return noisy;
 }
 
 std::size_t Snapping::replay(std::span<const double> values, std::span<double> out, WordSource& words,
@@ -229,10 +247,6 @@ std::size_t Snapping::replay(std::span<const double> values, std::span<double> o
   }
   if (overlap(values, out)) {
     throw Error(ErrorCode::invalid_argument, "out", "out: must not overlap values; use memory of its own");
-  }
-  if (!is_finite(values)) {
-    throw Error(ErrorCode::invalid_argument, "values",
-                "values: must be finite numbers; impute or drop NaN and clamp infinities first");
   }
   const bool slow_only = options.slow_only || constants_.limit <= 0;
   const bool bounded = lower_ && upper_;
@@ -246,7 +260,14 @@ std::size_t Snapping::replay(std::span<const double> values, std::span<double> o
       const std::span<const double> in = values.subspan(begin, count);
       const std::span<double> result = out.subspan(begin, count);
       words.fill(drawn);
-      if (slow_only || snap(kernel, constants_, drawn, in, result)) {
+      const snap_kernel::Outcome outcome =
+          slow_only ? snap_kernel::Outcome{.undecided = true, .finite = is_finite(in)}
+                    : snap(kernel, constants_, drawn, in, result);
+      if (!outcome.finite) {
+        throw Error(ErrorCode::invalid_argument, "values",
+                    "values: must be finite numbers; impute or drop NaN and clamp infinities first");
+      }
+      if (outcome.undecided) {
         for (std::size_t i = 0; i < count; ++i) {
           if (!slow_only && !std::isnan(result[i])) continue;
           result[i] = sample_slowly(in[i], drawn[i], words).to_double_nearest();

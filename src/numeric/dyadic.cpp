@@ -78,6 +78,14 @@ Dyadic operator*(const Dyadic& a, const Dyadic& b) {
 }
 
 std::strong_ordering operator<=>(const Dyadic& a, const Dyadic& b) {
+  if (a.sign() != b.sign()) return a.sign() <=> b.sign();
+  // Powers of two decide most comparisons without arithmetic.
+  const auto magnitude = [](const Dyadic& x) {
+    return static_cast<long>(mpz_sizeinbase(x.mantissa_.get_mpz_t(), 2)) + x.exponent_;
+  };
+  if (a.sign() != 0 && magnitude(a) != magnitude(b)) {
+    return a.sign() > 0 ? magnitude(a) <=> magnitude(b) : magnitude(b) <=> magnitude(a);
+  }
   const int sign = (a - b).sign();
   return sign <=> 0;
 }

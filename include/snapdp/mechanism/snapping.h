@@ -97,10 +97,9 @@ class Snapping {
   // A noisy value, exact: never wraps and never rounds beyond the grid. Throws io when the generator fails.
   Dyadic release(const Dyadic& value, SystemGenerator& generator) const;
 
-  // out[i] = the double nearest to a release of values[i]; the two must not overlap. Throws invalid_argument
-  // when the lengths differ or a value is NaN or infinite, before any bit is drawn. Throws, leaving zeros in
-  // `out`, invalid_argument when an output is beyond the largest double (never between bounds), and io when
-  // the generator fails.
+  // out[i] = the double nearest to a release of values[i]; the two must have one length and must not overlap, or
+  // invalid_argument is thrown before any bit is drawn. Throws, leaving zeros in `out`: invalid_argument when a value
+  // is NaN or infinite or an output is beyond the largest double (never between bounds); io when the generator fails.
   void release(std::span<const double> values, std::span<double> out, SystemGenerator& generator) const;
 
   // The same functions on recorded words, for auditors and tests.
@@ -112,7 +111,7 @@ class Snapping {
   static constexpr std::size_t chunk = 4096;
 
  private:
-  Dyadic clamp(const Dyadic& value) const;
+  const Dyadic& clamp(const Dyadic& value) const;
   Dyadic sample_slowly(const Dyadic& value, std::uint64_t word, WordSource& words) const;
 
   Rational epsilon_;
@@ -122,6 +121,8 @@ class Snapping {
   std::optional<double> lower_;
   std::optional<double> upper_;
   bool integer_ = false;
+  std::optional<Dyadic> exact_lower_;
+  std::optional<Dyadic> exact_upper_;
   detail::SnapConstants constants_;
 };
 
