@@ -57,9 +57,9 @@ std::string to_string(const Bounds& bounds) {
 }
 
 VectorDomain::VectorDomain(std::vector<AtomDomain> columns) : columns_(std::move(columns)) {
-  if (columns_.empty() || columns_.size() > Chunk::max_columns) {
+  if (columns_.size() > Chunk::max_columns) {
     throw Error(ErrorCode::invalid_argument, "domain",
-                "domain: " + std::to_string(columns_.size()) + " columns given; there must be 1 to " +
+                "domain: " + std::to_string(columns_.size()) + " columns given; there can be at most " +
                     std::to_string(Chunk::max_columns));
   }
   for (const AtomDomain& atom : columns_) require_atom(atom);

@@ -42,7 +42,7 @@ struct AtomDomain {
   friend bool operator==(const AtomDomain&, const AtomDomain&) = default;
 };
 
-// Vectors of rows, each row one cell a column; the size is public or not.
+// Vectors of rows, each row one cell a column; the size is public or not. Rows without columns can be counted.
 class VectorDomain {
  public:
   explicit VectorDomain(std::vector<AtomDomain> columns);
