@@ -49,10 +49,23 @@ foreach(package IN LISTS all_packages)
   get_property(modules GLOBAL PROPERTY SNAPDP_MODULES_${package})
   string(APPEND SNAPDP_ROOM_TABLE "set(_snapdp_modules_${package} \"${modules}\")\n")
 endforeach()
+
+# DuckDB comes along: Debian has no package of it, and the tool and the room need this very version.
+set(SNAPDP_ENGINE_FOLDER "${CMAKE_INSTALL_LIBDIR}/snapdp")
+if(TARGET snapdp_libduckdb)
+  get_target_property(libduckdb snapdp_libduckdb IMPORTED_LOCATION)
+  install(FILES "${libduckdb}" DESTINATION "${SNAPDP_ENGINE_FOLDER}")
+  if(EXISTS "${SNAPDP_DUCKDB_ROOT}/LICENSE")
+    install(FILES "${SNAPDP_DUCKDB_ROOT}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME LICENSE.duckdb)
+  endif()
+  file(RELATIVE_PATH engine_from_tool "/${CMAKE_INSTALL_BINDIR}" "/${SNAPDP_ENGINE_FOLDER}")
+  set(CMAKE_INSTALL_RPATH "$ORIGIN/${engine_from_tool}")  # of the tool, which is made after this file
+endif()
 install(EXPORT snapdpTargets NAMESPACE snapdp:: DESTINATION "${config_folder}")
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/snapdpConfig.cmake.in"
-  "${PROJECT_BINARY_DIR}/snapdpConfig.cmake" INSTALL_DESTINATION "${config_folder}")
+  "${PROJECT_BINARY_DIR}/snapdpConfig.cmake" INSTALL_DESTINATION "${config_folder}"
+  PATH_VARS SNAPDP_ENGINE_FOLDER)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/snapdpConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/snapdpConfig.cmake" "${PROJECT_BINARY_DIR}/snapdpConfigVersion.cmake"
   DESTINATION "${config_folder}")
