@@ -213,7 +213,7 @@ std::vector<LedgerEntry> Ledger::entries() const {
 LedgerEntry Ledger::entry(std::int64_t release) const {
   return file_->read([&] {
     LedgerEntry entry = file_->entry_of(file_->debit(release));
-    entry.reported = file_->record(release, "report").has_value();
+    entry.reported = file_->report(release).has_value();
     return entry;
   });
 }
@@ -224,7 +224,7 @@ std::string Ledger::specification(std::int64_t release) const {
 
 std::optional<std::string> Ledger::report(std::int64_t release) const {
   return file_->read([&] {
-    std::optional<Record> record = file_->record(release, "report");
+    std::optional<Record> record = file_->report(release);
     return record ? std::optional<std::string>(std::move(record->text)) : std::nullopt;
   });
 }

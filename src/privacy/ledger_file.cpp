@@ -188,6 +188,10 @@ void Ledger::File::read_head(LedgerState& state) {
 }
 
 void Ledger::File::check_last_record(const LedgerState& state) {
+  {
+    Statement row(database_, "SELECT coalesce(max(release), 0) FROM record");
+    if (!row.step() || row.integer(0) != state.releases) corrupt("its number of releases is wrong");
+  }
   Statement row(database_, columns_and(", text, hash") + "ORDER BY position DESC LIMIT 1");
   if (!row.step()) {
     if (state.records != 0) corrupt("its records are missing");
@@ -311,6 +315,15 @@ Record Ledger::File::debit(std::int64_t release) {
   std::optional<Record> found = record(release, "debit");
   if (!found) corrupt("release " + std::to_string(release) + " is missing");
   return std::move(*found);
+}
+
+std::optional<Record> Ledger::File::report(std::int64_t release) {
+  std::optional<Record> found = record(release, "report");
+  // What is there is vouched for by its hash; what is not, only by all the records together.
+  if (!found && entries()[static_cast<std::size_t>(release - 1)].reported) {
+    corrupt("the report of release " + std::to_string(release) + " is missing");
+  }
+  return found;
 }
 
 std::vector<LedgerEntry> Ledger::File::entries() {

@@ -90,6 +90,9 @@ class Ledger::File {
   // The debit of a release, which it must have.
   ledger_format::Record debit(std::int64_t release);
 
+  // The report of a release, if it has one. That it has none is established by reading all records.
+  std::optional<ledger_format::Record> report(std::int64_t release);
+
   // All releases, with every number recomputed.
   std::vector<LedgerEntry> entries();
 
