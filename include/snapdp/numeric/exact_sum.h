@@ -1,19 +1,19 @@
 // Exact sums of doubles clamped to public bounds: the value does not depend on the order of the rows, on how
 // they are split among threads, or on the machine.
 //
-//   ExactSum sum(0.0, 100.0);        // one a thread or a group: small, nothing allocated
-//   sum.add(ages);                   // std::span<const double>; values outside [0, 100] count as the nearer
-//   bound sum.merge(other);                // the same bounds Dyadic total = sum.total();      // the exact
-//   sum of the clamped values
+//   ExactSum sum(0.0, 100.0);    // one a thread or a group: small, nothing allocated
+//   sum.add(ages);               // a span of doubles; below 0 counts as 0, above 100 as 100
+//   sum.merge(other);            // the same bounds
+//   Dyadic total = sum.total();  // the exact sum of the clamped values
 //
 // Rows. Any double: infinities clamp, zeros of both signs, subnormals and all mixtures of exponents are
 // exact. A NaN is the caller's mistake (impute or drop first); it counts as `lower`, on every instruction
 // set, so that a total never leaves rows * bounds. At most 2^63 rows may go into one total.
 //
 // Speed. Most rows take a vectorised path that adds integers on two nested grids below the larger bound (four
-// for products). A block of rows with bits below the last grid is added again in a full-range accumulator, at
-// a few nanoseconds a row: values below 2^-50 times the larger bound, and all values when that bound is above
-// 2^1021 (sum) or 2^510 (moments and products). The result is the same.
+// for products). A block with a row that has bits below 2^-95 times the larger bound is added in a full-range
+// accumulator instead, at a few nanoseconds a row, and so is everything when that bound is above 2^1021 (sum)
+// or 2^510 (moments and products). The result is the same.
 //
 // Every `add` of rows takes an InstructionSet; another than the default is for tests and audits, and one that
 // this machine lacks is refused (invalid_argument). Objects are values: copy and move them. They are not
