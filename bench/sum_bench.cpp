@@ -1,6 +1,6 @@
-// sum/plain, sum/exact: a vectorised plain sum of doubles against the exact clamped sum, one thread, on arrays that
-// stay in the second-level cache (1 MiB) and that do not fit any cache (1 GiB). moments/..., products/..., integer/...:
-// the other exact sums on 1 MiB a column.
+// sum/plain, sum/exact: a vectorised plain sum of doubles against the exact clamped sum, one thread, on
+// arrays that stay in the second-level cache (1 MiB) and that do not fit any cache (1 GiB). moments/...,
+// products/..., integer/...: the other exact sums on 1 MiB a column.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -20,9 +20,9 @@ using snapdp::InstructionSet;
 constexpr std::size_t mebibyte = (std::size_t{1} << 20) / sizeof(double);
 constexpr std::size_t gibibyte = (std::size_t{1} << 30) / sizeof(double);
 
-// `size` uniform values in [0, 100), all different in practice, aligned to cache lines (which favours the plain sum).
-// Made when first asked for; only the last array asked for is kept, so the large one exists only while its benchmarks
-// run.
+// `size` uniform values in [0, 100), all different in practice, aligned to cache lines (which favours the
+// plain sum). Made when first asked for; only the last array asked for is kept, so the large one exists
+// only while its benchmarks run.
 std::span<const double> rows(std::size_t size) {
   struct alignas(64) Line {
     double values[8];

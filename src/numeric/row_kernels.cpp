@@ -18,7 +18,8 @@ static_assert(std::endian::native == std::endian::little, "bitmaps are read in 6
 // How many validity bits are looked at together.
 constexpr std::size_t word_rows = 64;
 
-// Bit i says whether row i of at most 64 is not null; the first row has bit `first_bit`. Bits beyond the last row are 0.
+// Bit i says whether row i of at most 64 is not null; the first row has bit `first_bit`. Bits beyond the
+// last row are 0.
 SNAPDP_INLINE std::uint64_t valid_rows(const std::uint8_t* validity, std::size_t first_bit,
                                        std::size_t rows) {
   const std::uint64_t all = rows >= word_rows ? ~std::uint64_t{0} : (std::uint64_t{1} << rows) - 1;
@@ -33,7 +34,8 @@ SNAPDP_INLINE std::uint64_t valid_rows(const std::uint8_t* validity, std::size_t
   return word & all;
 }
 
-// 1 unless the value is NaN, from its bits: 64-bit integers throughout are what compilers turn into vector code.
+// 1 unless the value is NaN, from its bits: 64-bit integers throughout are what compilers turn into vector
+// code.
 SNAPDP_INLINE std::uint64_t is_present(double value) {
   constexpr std::int64_t infinity = 0x7ff0000000000000;
   return (__builtin_bit_cast(std::int64_t, value) & INT64_MAX) <= infinity ? 1 : 0;

@@ -6,8 +6,8 @@
 #if defined(SNAPDP_HAS_X86_TARGETS)
 #include <immintrin.h>
 #if !defined(__clang__)
-// GCC 12 takes the deliberately undefined operands inside its AVX-512 intrinsics for a mistake (GCC bug 105593), and
-// at -O0, where they are macros, their masks of (unsigned char)-1 too.
+// GCC 12 takes the deliberately undefined operands inside its AVX-512 intrinsics for a mistake (GCC bug
+// 105593), and at -O0, where they are macros, their masks of (unsigned char)-1 too.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif
