@@ -1,8 +1,11 @@
 #include "engines/duckdb/connection.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
+#include <string_view>
 #include <thread>
 
 #include "snapdp/error.h"
@@ -14,23 +17,20 @@ namespace {
 using Config = Handle<duckdb_config, duckdb_destroy_config>;
 using Pending = Handle<duckdb_pending_result, duckdb_destroy_pending>;
 
-EngineFailure failure(duckdb_error_type type) {
-  switch (type) {
-    case DUCKDB_ERROR_INVALID_INPUT:
-    case DUCKDB_ERROR_CONVERSION:
-    case DUCKDB_ERROR_NOT_IMPLEMENTED:
-    case DUCKDB_ERROR_OUT_OF_RANGE:
-    case DUCKDB_ERROR_SERIALIZATION:
-    case DUCKDB_ERROR_BINDER:
-      return EngineFailure(EngineFailure::Kind::content);
-    case DUCKDB_ERROR_IO:
-    case DUCKDB_ERROR_PERMISSION:
-      return EngineFailure(EngineFailure::Kind::reading);
-    case DUCKDB_ERROR_OUT_OF_MEMORY:
-      return EngineFailure(EngineFailure::Kind::memory);
-    default:
-      return EngineFailure(EngineFailure::Kind::other);
-  }
+// The interface tells an error's type only as the beginning of its message, "IO Error: ...".
+EngineFailure failure(const char* message) {
+  const std::string_view text(message == nullptr ? "" : message);
+  const auto is = [text](std::initializer_list<std::string_view> types) {
+    return std::any_of(types.begin(), types.end(),
+                       [text](std::string_view type) { return text.starts_with(type); });
+  };
+  if (is({"IO Error", "Permission Error"})) return EngineFailure(EngineFailure::Kind::reading);
+  if (is({"Out of Memory Error"})) return EngineFailure(EngineFailure::Kind::memory);
+  // "Invalid Error" stands for exceptions of the libraries that read Parquet.
+  if (is({"Invalid Input Error", "Invalid Error", "Conversion Error", "Out of Range Error",
+          "Not implemented Error", "Serialization Error", "Binder Error"}))
+    return EngineFailure(EngineFailure::Kind::content);
+  return EngineFailure(EngineFailure::Kind::other);
 }
 
 [[noreturn]] void does_not_start(const std::string& what) {
@@ -109,9 +109,9 @@ Connection::~Connection() = default;
 
 Statement Connection::prepare(const std::string& sql) const {
   Statement statement;
-  if (duckdb_prepare(connection_.get(), sql.c_str(), statement.out()) == DuckDBSuccess) return statement;
-  // The interface gives no type for an error in preparing. Binding opens the file, so that is what has failed.
-  throw EngineFailure(EngineFailure::Kind::content);
+  if (duckdb_prepare(connection_.get(), sql.c_str(), statement.out()) == DuckDBError)
+    throw failure(duckdb_prepare_error(statement.get()));
+  return statement;
 }
 
 Result Connection::run(const std::string& sql, const std::function<void(double)>& progress) const {
@@ -119,25 +119,35 @@ Result Connection::run(const std::string& sql, const std::function<void(double)>
   const Statement statement = prepare(sql);
   Pending pending;
   if (duckdb_pending_prepared(statement.get(), pending.out()) == DuckDBError)
-    throw EngineFailure(EngineFailure::Kind::other);
+    throw failure(duckdb_pending_error(pending.get()));
+
   double shown = -1;
+  std::exception_ptr stop;  // what `progress` threw
   while (true) {
-    // This thread works too. With an error duckdb_execute_pending tells its type.
+    // This thread works too.
     const duckdb_pending_state state = duckdb_pending_execute_task(pending.get());
     if (state == DUCKDB_PENDING_ERROR || duckdb_pending_execution_is_finished(state)) break;
     if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE)
       std::this_thread::sleep_for(std::chrono::microseconds(200));
-    if (!progress) continue;
-    // Its other fields are row counts, which nobody is to see.
+    if (!progress || stop) continue;
+    // The other fields are row counts, which nobody is to see.
     const double percent = duckdb_query_progress(connection_.get()).percentage;
-    if (percent >= shown + 1 && percent <= 100) {
-      shown = percent;
+    if (percent < shown + 1 || percent > 100) continue;
+    shown = percent;
+    try {
       progress(percent);
+    } catch (...) {
+      // The threads must be done with the query before anything it uses goes away.
+      stop = std::current_exception();
+      duckdb_interrupt(connection_.get());
     }
   }
+  if (stop) std::rethrow_exception(stop);
+  if (const char* message = duckdb_pending_error(pending.get()); message != nullptr && *message != '\0')
+    throw failure(message);
   Result result;
   if (duckdb_execute_pending(pending.get(), result.out()) == DuckDBError)
-    throw failure(duckdb_result_error_type(result.out()));
+    throw failure(duckdb_result_error(result.out()));
   return result;
 }
 

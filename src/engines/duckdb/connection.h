@@ -63,7 +63,7 @@ class EngineFailure : public std::exception {
 struct ConnectionOptions {
   std::string file;  // the one file that may be read: a full path
   unsigned threads = 0;
-  std::string temp_folder;
+  std::string temp_folder = {};
 };
 
 // A database in memory with one connection, locked: it reads `file` and nothing else.

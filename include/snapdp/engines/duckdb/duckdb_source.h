@@ -44,7 +44,7 @@ struct DuckdbOptions {
   unsigned threads = 0;
   // An existing folder for temporary files should memory run short. They go into a private folder in it (mode 0700)
   // that is removed with the Source. Empty: running out of memory is an error.
-  std::string temp_folder;
+  std::string temp_folder = {};
 };
 
 // Throws invalid_argument for options outside these rules, and io when there is no such file or it cannot be read.
