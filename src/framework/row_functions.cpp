@@ -1,10 +1,11 @@
 // The row-wise transformations of transformation.h: clamp, impute, drop and parse.
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <charconv>
 #include <clocale>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 
 #include "snapdp/error.h"
@@ -133,6 +134,12 @@ class ImputeRows final : public RowFunction {
   std::vector<Constant> constants_;
 };
 
+// Bitmaps in buffers start as zeros.
+void set_valid(std::uint8_t* validity, std::size_t row, bool valid) {
+  validity[row / 8] =
+      static_cast<std::uint8_t>(validity[row / 8] | (static_cast<unsigned>(valid) << (row % 8)));
+}
+
 class DropRows final : public RowFunction {
  public:
   Chunk apply(const Chunk& block, Scratch& scratch) const override {
@@ -248,6 +255,17 @@ std::optional<std::int64_t> parse_integer(std::string_view cell) {
   return value;
 }
 
+// values[row] and its bit, for every row; what cannot be read is null.
+template <typename Value>
+void parse_column(const Column& column, std::size_t rows, std::optional<Value> (*parse)(std::string_view),
+                  Value* values, std::uint8_t* validity) {
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::optional<Value> value = column.valid(row) ? parse(column.texts()[row]) : std::nullopt;
+    values[row] = value.value_or(Value{});
+    set_valid(validity, row, value.has_value());
+  }
+}
+
 class ParseRows final : public RowFunction {
  public:
   explicit ParseRows(std::vector<AtomType> types) : types_(std::move(types)) {}
@@ -259,23 +277,10 @@ class ParseRows final : public RowFunction {
       if (column.type == types_[i]) continue;
       Scratch::Buffer& buffer = scratch.buffer(i);
       std::fill(std::begin(buffer.validity), std::end(buffer.validity), std::uint8_t{0});
-      for (std::size_t row = 0; row < block.length; ++row) {
-        bool valid = false;
-        std::uint64_t bits = 0;
-        if (column.valid(row)) {
-          if (types_[i] == AtomType::real) {
-            const std::optional<double> value = parse_real(column.texts()[row]);
-            valid = value.has_value();
-            bits = std::bit_cast<std::uint64_t>(value.value_or(0.0));
-          } else {
-            const std::optional<std::int64_t> value = parse_integer(column.texts()[row]);
-            valid = value.has_value();
-            bits = static_cast<std::uint64_t>(value.value_or(0));
-          }
-        }
-        buffer.values[row] = bits;
-        if (valid)
-          buffer.validity[row / 8] = static_cast<std::uint8_t>(buffer.validity[row / 8] | (1U << (row % 8)));
+      if (types_[i] == AtomType::real) {
+        parse_column(column, block.length, parse_real, buffer.reals(), buffer.validity);
+      } else {
+        parse_column(column, block.length, parse_integer, buffer.integers(), buffer.validity);
       }
       result.column[i] = {types_[i], buffer.values, buffer.validity, 0};
     }
@@ -293,7 +298,145 @@ class ParseRows final : public RowFunction {
   std::vector<AtomType> types_;
 };
 
+class SelectRows final : public RowFunction {
+ public:
+  explicit SelectRows(Predicate predicate) : predicate_(std::move(predicate)) {}
+
+  Chunk apply(const Chunk& block, Scratch& scratch) const override {
+    std::array<std::uint8_t, block_rows> holds;
+    predicate_.evaluate(block, holds.data());
+    Chunk result = block;
+    for (std::size_t i = 0; i < block.column_count; ++i) {
+      const Column& column = block.column[i];
+      Scratch::Buffer& buffer = scratch.buffer(i);
+      switch (column.type) {
+        case AtomType::real:
+          result.length = compact(column.reals(), block.length, holds.data(), buffer.reals());
+          break;
+        case AtomType::integer:
+          result.length = compact(column.integers(), block.length, holds.data(), buffer.integers());
+          break;
+        case AtomType::text:
+          result.length = compact(column.texts(), block.length, holds.data(), buffer.texts());
+          break;
+      }
+      result.column[i] = {column.type, buffer.values};
+      if (column.validity == nullptr) continue;
+      // The bitmap may be the buffer's own, so it is built beside it.
+      std::array<std::uint8_t, block_rows / 8> validity{};
+      std::size_t kept = 0;
+      for (std::size_t row = 0; row < block.length; ++row) {
+        if (holds[row] != 0) set_valid(validity.data(), kept++, column.valid(row));
+      }
+      std::copy(validity.begin(), validity.end(), buffer.validity);
+      result.column[i].validity = buffer.validity;
+    }
+    return result;
+  }
+
+  std::string description() const override { return "select " + predicate_.description(); }
+
+ private:
+  template <typename Value>
+  static std::size_t compact(const Value* in, std::size_t rows, const std::uint8_t* holds, Value* out) {
+    std::size_t kept = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+      out[kept] = in[row];
+      kept += holds[row];
+    }
+    return kept;
+  }
+
+  Predicate predicate_;
+};
+
+class ProjectRows final : public RowFunction {
+ public:
+  explicit ProjectRows(std::size_t count) : count_(count) {}
+  Chunk apply(const Chunk& block, Scratch&) const override {
+    Chunk result = block;
+    result.column_count = count_;
+    return result;
+  }
+  std::string description() const override { return "keep the first " + std::to_string(count_) + " columns"; }
+
+ private:
+  std::size_t count_;
+};
+
+class MapRows final : public RowFunction {
+ public:
+  MapRows(AtomDomain output, std::function<double(double)> function, std::string name)
+      : function_(std::move(function)), name_(std::move(name)) {
+    if (output.bounds) {
+      lower_ = output.bounds->lower().to_double_nearest();
+      upper_ = output.bounds->upper().to_double_nearest();
+    }
+  }
+
+  Chunk apply(const Chunk& block, Scratch& scratch) const override {
+    const Column& column = block.column[0];
+    Scratch::Buffer& buffer = scratch.buffer(0);
+    std::array<std::uint8_t, block_rows / 8> validity{};
+    for (std::size_t row = 0; row < block.length; ++row) {
+      const double result = column.valid(row) ? function_(column.reals()[row]) : 0.0;
+      set_valid(validity.data(), row, column.valid(row) && result >= lower_ && result <= upper_);
+      buffer.reals()[row] = result;
+    }
+    std::copy(validity.begin(), validity.end(), buffer.validity);
+    Chunk result = block;
+    result.column[0] = {AtomType::real, buffer.values, buffer.validity, 0};
+    return result;
+  }
+
+  std::string description() const override { return "map by " + name_; }
+
+ private:
+  std::function<double(double)> function_;
+  std::string name_;
+  double lower_ = -std::numeric_limits<double>::infinity();
+  double upper_ = std::numeric_limits<double>::infinity();
+};
+
 }  // namespace
+
+Transformation make_select(const VectorDomain& domain, Metric metric, const Predicate& predicate) {
+  require_dataset_metric(metric, "make_select");
+  if (preserves_size(metric)) {
+    throw Error(ErrorCode::mismatch, "metric",
+                "make_select: under the " + to_string(metric) +
+                    " a replaced row may enter or leave the selection, and its size is not public; use "
+                    "symmetric_distance()");
+  }
+  predicate.require_fits(domain);
+  return {{domain, domain.of_unknown_size(), metric, metric, Relation::stable(1)},
+          std::make_shared<SelectRows>(predicate)};
+}
+
+Transformation make_project(const VectorDomain& domain, Metric metric, std::size_t count) {
+  require_dataset_metric(metric, "make_project");
+  if (count == 0 || count > domain.columns().size()) {
+    refuse("count", std::to_string(count) + " columns of " + std::to_string(domain.columns().size()) +
+                        "; keep at least one and at most all");
+  }
+  const auto first = domain.columns().begin();
+  return {row_by_row(domain, std::vector(first, first + static_cast<std::ptrdiff_t>(count)), metric),
+          std::make_shared<ProjectRows>(count)};
+}
+
+Transformation make_map(const VectorDomain& domain, Metric metric, const AtomDomain& output,
+                        std::function<double(double)> function, std::string name, Trusted) {
+  require_dataset_metric(metric, "make_map");
+  if (domain.columns().size() != 1 || domain.columns()[0].type != AtomType::real) {
+    refuse("domain", "make_map takes one real column, not " + describe(Domain(domain)));
+  }
+  if (output.type != AtomType::real || !output.nullable || output.nan) {
+    refuse("output", "make_map gives reals or null, so the output must be real, nullable and without NaN");
+  }
+  if (!function) refuse("function", "the function is missing");
+  return {row_by_row(domain, {output}, metric),
+          std::make_shared<MapRows>(output, std::move(function), std::move(name))};
+}
 
 Transformation make_clamp(const VectorDomain& domain, Metric metric, const std::vector<Bounds>& bounds) {
   require_dataset_metric(metric, "make_clamp");

@@ -152,6 +152,99 @@ TEST(Parse, LeavesColumnsThatHaveTheTypeAlone) {
   EXPECT_THROW(make_parse(untrusted_domain({AtomType::integer}), change_one(), {AtomType::real}), Error);
 }
 
+std::vector<std::uint8_t> evaluated(const Predicate& predicate, const Chunk& rows) {
+  std::vector<std::uint8_t> holds(rows.length);
+  predicate.evaluate(rows, holds.data());
+  return holds;
+}
+
+using Holds = std::vector<std::uint8_t>;
+
+TEST(Predicate, ComparesRealsWithMissingCellsFalse) {
+  const std::vector<double> ages{17, 18, nan, infinity, 0.1};
+  const Predicate adult = Predicate::compare(0, AtomType::real, Comparison::at_least, 18);
+  EXPECT_EQ(evaluated(adult, ages), (Holds{0, 1, 0, 1, 0}));
+  EXPECT_EQ(evaluated(!adult, ages), (Holds{1, 0, 1, 0, 1}));
+  EXPECT_EQ(evaluated(Predicate::compare(0, AtomType::real, Comparison::not_equal, 18), ages),
+            (Holds{1, 0, 0, 1, 1}));
+  // A decimal means what a cell with the same text means.
+  EXPECT_EQ(evaluated(Predicate::compare(0, AtomType::real, Comparison::equal, Rational(1, 10)), ages),
+            (Holds{0, 0, 0, 0, 1}));
+  const Predicate teen = adult && Predicate::compare(0, AtomType::real, Comparison::less, 20);
+  EXPECT_EQ(evaluated(teen, ages), (Holds{0, 1, 0, 0, 0}));
+  EXPECT_EQ(evaluated(teen || Predicate::one_of(0, AtomType::real, {17, 99}), ages), (Holds{1, 1, 0, 0, 0}));
+}
+
+TEST(Predicate, ComparesIntegersExactlyAtTheirLimits) {
+  constexpr std::int64_t low = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t high = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::int64_t> rows{low, 17, 18, 19, high};
+  const auto compare = [&](Comparison comparison, const Rational& number) {
+    return evaluated(Predicate::compare(0, AtomType::integer, comparison, number), rows);
+  };
+  const Rational half(35, 2);
+  EXPECT_EQ(compare(Comparison::less, half), (Holds{1, 1, 0, 0, 0}));
+  EXPECT_EQ(compare(Comparison::at_most, half), (Holds{1, 1, 0, 0, 0}));
+  EXPECT_EQ(compare(Comparison::greater, half), (Holds{0, 0, 1, 1, 1}));
+  EXPECT_EQ(compare(Comparison::at_least, half), (Holds{0, 0, 1, 1, 1}));
+  EXPECT_EQ(compare(Comparison::equal, half), (Holds{0, 0, 0, 0, 0}));
+  EXPECT_EQ(compare(Comparison::not_equal, half), (Holds{1, 1, 1, 1, 1}));
+  const Rational huge(Integer(1) << 70);
+  EXPECT_EQ(compare(Comparison::less, huge), (Holds{1, 1, 1, 1, 1}));
+  EXPECT_EQ(compare(Comparison::at_least, huge), (Holds{0, 0, 0, 0, 0}));
+  EXPECT_EQ(compare(Comparison::less, -huge), (Holds{0, 0, 0, 0, 0}));
+  EXPECT_EQ(compare(Comparison::greater, -huge), (Holds{1, 1, 1, 1, 1}));
+  EXPECT_EQ(compare(Comparison::at_least, Rational(Integer(high))), (Holds{0, 0, 0, 0, 1}));
+  EXPECT_EQ(compare(Comparison::less, Rational(Integer(high))), (Holds{1, 1, 1, 1, 0}));
+}
+
+TEST(Predicate, RefusesWhatItCannotCompare) {
+  EXPECT_THROW(Predicate::compare(0, AtomType::text, Comparison::equal, 1), Error);
+  EXPECT_THROW(Predicate::compare(0, Comparison::less, "a"), Error);
+  EXPECT_THROW(Predicate::one_of(0, AtomType::real, {}), Error);
+  EXPECT_THROW(Predicate::compare(0, AtomType::real, Comparison::less, Rational(Integer(1) << 2000)), Error);
+  const Predicate adult = Predicate::compare(0, AtomType::real, Comparison::at_least, 18);
+  EXPECT_THROW(make_select(untrusted_domain({AtomType::integer}), symmetric_distance(), adult), Error);
+  EXPECT_THROW(make_select(untrusted_domain({AtomType::real}), change_one(), adult), Error);
+}
+
+TEST(Select, CompactsEveryColumnWithItsNulls) {
+  const std::vector<double> x{1, 2, 3, 4, 5};
+  const std::vector<std::string_view> names{"a", "b", "a", "c", "a"};
+  const std::uint8_t validity = 0b01110;
+  const std::vector<Column> columns{{AtomType::real, x.data(), &validity, 0}, {AtomType::text, names.data()}};
+  const VectorDomain domain = untrusted_domain({AtomType::real, AtomType::text});
+  const Transformation select = make_select(domain, symmetric_distance(), Predicate::one_of(1, {"a"}));
+  const Transformation chain = select >> make_project(select.output_domain(), symmetric_distance(), 1);
+  Chunk block(columns, 5);
+  for (const auto& function : chain.functions()) block = function->apply(block, Scratch::of_thread());
+  ASSERT_EQ(block.column_count, 1U);
+  ASSERT_EQ(block.length, 3U);
+  EXPECT_EQ(block.column[0].reals()[1], 3);
+  EXPECT_FALSE(block.column[0].valid(0));
+  EXPECT_TRUE(block.column[0].valid(1));
+  EXPECT_FALSE(block.column[0].valid(2));
+  EXPECT_THROW(make_project(domain, symmetric_distance(), 3), Error);
+  EXPECT_THROW(make_project(domain, symmetric_distance(), 0), Error);
+}
+
+TEST(Map, AppliesTheFunctionAndMakesWhatIsOutsideNull) {
+  const AtomDomain output{AtomType::real, true, false, Bounds(0, 4)};
+  const Transformation root = make_map(
+      untrusted_domain({AtomType::real}), change_one(), output, [](double x) { return std::sqrt(x); },
+      "square root", Trusted{});
+  const std::vector<double> rows{4, -1, 100, nan};
+  const Chunk block = root.functions()[0]->apply(rows, Scratch::of_thread());
+  EXPECT_EQ(block.column[0].reals()[0], 2);
+  EXPECT_TRUE(block.column[0].valid(0));
+  for (std::size_t row = 1; row < 4; ++row) EXPECT_FALSE(block.column[0].valid(row));
+  EXPECT_TRUE(root.output_domain().contains(block));
+  EXPECT_THROW(make_map(
+                   untrusted_domain({AtomType::real}), change_one(), atom_domain<double>(),
+                   [](double x) { return x; }, "identity", Trusted{}),
+               Error);
+}
+
 TEST(Chaining, RefusesMismatchesNamingBothSides) {
   const Transformation impute = make_impute(untrusted_domain({AtomType::real}), change_one(), {Dyadic(0)});
   const Transformation clamp_integers = make_clamp(vector_domain<std::int64_t>(), change_one(), Bounds(0, 1));
@@ -185,6 +278,10 @@ TEST(RowTransformations, NeighborsStayNeighbors) {
   const Transformation drop = make_drop(untrusted_domain({AtomType::real}), symmetric_distance());
   const Transformation clamp =
       make_clamp(vector_domain<double>(), symmetric_distance(), Bounds(Dyadic(-0.1), Dyadic(1)));
+  const Transformation select =
+      make_select(untrusted_domain({AtomType::real}), symmetric_distance(),
+                  !Predicate::compare(0, AtomType::real, Comparison::at_most, 0) ||
+                      Predicate::one_of(0, AtomType::real, {Rational(-1), Rational(1, 4)}));
   for (int i = 0; i < 3000; ++i) {
     const std::vector<double> rows = adversarial_reals(engine, engine() % 20);
     std::vector<double> neighbor = rows;
@@ -197,6 +294,7 @@ TEST(RowTransformations, NeighborsStayNeighbors) {
                         adversarial_reals(engine, 1)[0]);
       }
     }
+    ASSERT_LE(multiset_distance(reals_after(select, rows), reals_after(select, neighbor)), distance);
     for (const Transformation* first : {&impute, &drop}) {
       const std::vector<double> a = reals_after(*first, rows);
       const std::vector<double> b = reals_after(*first, neighbor);

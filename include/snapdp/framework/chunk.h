@@ -34,7 +34,7 @@ struct Column {
 };
 
 struct Chunk {
-  static constexpr std::size_t max_columns = 4;
+  static constexpr std::size_t max_columns = 8;
 
   Chunk() = default;
   // One column without nulls.

@@ -2,6 +2,7 @@
 // stability relation that is proved in proofs/<constructor>.md.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "snapdp/framework/chunk.h"
 #include "snapdp/framework/domain.h"
 #include "snapdp/framework/metric.h"
+#include "snapdp/framework/predicate.h"
 #include "snapdp/framework/relation.h"
 
 namespace snapdp {
@@ -31,11 +33,13 @@ inline constexpr std::size_t block_rows = 2048;
 class Scratch {
  public:
   struct Buffer {
-    alignas(64) std::uint64_t values[block_rows];  // doubles or 64-bit integers
+    // Doubles, 64-bit integers or string_views: room for the largest.
+    alignas(64) std::byte values[block_rows * sizeof(std::string_view)];
     std::uint8_t validity[block_rows / 8];
 
     double* reals() { return reinterpret_cast<double*>(values); }
     std::int64_t* integers() { return reinterpret_cast<std::int64_t*>(values); }
+    std::string_view* texts() { return reinterpret_cast<std::string_view*>(values); }
   };
   Buffer& buffer(std::size_t column);
   // One for the calling thread; a chain uses it from its first row function to its fold and then forgets it.
@@ -102,6 +106,27 @@ Transformation make_drop(const VectorDomain& domain, Metric metric);
 // a decimal or scientific form whose value is a whole number ("1.00E+05" is 100000). 1-stable under the
 // symmetric, change-one and Hamming metrics. Proof: proofs/make_parse.md.
 Transformation make_parse(const VectorDomain& domain, Metric metric, const std::vector<AtomType>& types);
+
+// Keeps the rows for which the predicate holds. 1-stable under the symmetric distance only: under change-one and
+// Hamming a replaced row may enter or leave, which these metrics do not count. Proof: proofs/make_select.md.
+Transformation make_select(const VectorDomain& domain, Metric metric, const Predicate& predicate);
+
+// Keeps the first `count` columns of every row, at least one. 1-stable under the symmetric, change-one and Hamming
+// metrics. Columns that only a predicate needs come last and are left behind here. Proof: proofs/make_project.md.
+Transformation make_project(const VectorDomain& domain, Metric metric, std::size_t count);
+
+// A function of one cell that its author vouches for: it depends on its argument alone (no state, no other rows, no
+// clock), gives equal results for +0 and -0, never throws, and takes a time that reveals nothing the author cares
+// about. The library cannot check that, so the claim is spelled out: Trusted{}.
+struct Trusted {
+  explicit Trusted() = default;
+};
+// Maps the one real or integer column by `function` to a column of type `output`; a result that is NaN, or is outside
+// the bounds of `output`, becomes null, and `output` must say that nulls may occur. `name` describes the function with
+// its parameters: equal names must mean equal functions. 1-stable under the symmetric, change-one and Hamming metrics.
+// Proof: proofs/make_map.md.
+Transformation make_map(const VectorDomain& domain, Metric metric, const AtomDomain& output,
+                        std::function<double(double)> function, std::string name, Trusted);
 
 // A constructor that still waits for its input domain and metric; chaining supplies them.
 template <typename Part>
