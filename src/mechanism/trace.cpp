@@ -56,6 +56,7 @@ struct Header {
 Header parse_header(std::string_view line) {
   const std::vector<std::string_view> cells = split(line);
   for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].empty()) refuse(1, "", "a column without a name; begin with the header of column names");
     const std::string column(cells[i].substr(0, 40));
     if (std::find(names.begin(), names.end(), cells[i]) == names.end()) {
       refuse(1, column, "is not a column of these vectors; remove it or correct its name");
@@ -195,6 +196,10 @@ std::string trace(std::string_view vectors, const ReplayOptions& options) {
   result.append(first.text).append(first.end);
   for (std::size_t line = 2; !vectors.empty(); ++line) {
     const auto [text, end] = take_line(vectors);
+    if (text.empty() && vectors.empty()) {  // a blank last line
+      result += end;
+      break;
+    }
     const std::vector<std::string_view> cells = split(text);
     if (cells.size() != header.columns) {
       refuse(line, "",

@@ -44,8 +44,8 @@
 namespace snapdp {
 
 struct SnappingOptions {
-  Rational epsilon;    // requested privacy loss, > 0
-  Dyadic sensitivity;  // largest distance between neighbouring values, > 0, in the unit of the value
+  Rational epsilon = 0;    // requested privacy loss, > 0
+  Dyadic sensitivity = 0;  // largest distance between neighbouring values, > 0, in the unit of the value
   std::optional<double> lower = {};  // public bounds on value and output; either may be absent
   std::optional<double> upper = {};  // lower < upper
   GridChoice grid = {};              // spacing of the outputs
