@@ -49,7 +49,14 @@ double within(double accuracy, const std::optional<double>& range) {
 // value / grid.
 template <typename Real>
 Real in_units(const Rational& value, Grid grid) {
-  return Real(Rational(value / grid.spacing().rational()));
+  Rational result;
+  const long g = grid.exponent();
+  if (g >= 0) {
+    mpq_div_2exp(result.get_mpq_t(), value.get_mpq_t(), static_cast<mp_bitcnt_t>(g));
+  } else {
+    mpq_mul_2exp(result.get_mpq_t(), value.get_mpq_t(), static_cast<mp_bitcnt_t>(-g));
+  }
+  return Real(result);
 }
 
 // The supremum over real y of P(|out - y| > a), with a and ratio = scale/grid in units of the grid.
@@ -150,34 +157,20 @@ double worst_miss(double scale, Grid grid, const Rational& accuracy) {
 
 namespace {
 
-// The scale at which the worst miss at a = `accuracy` (units of the grid, > 1/2) is alpha: Newton's method on
-// g(s) = (a - 1/2) s - ln((1 + e^-ds) / 2) - ln(1/alpha), s = 1/ratio, which is increasing and convex. Only a
-// start for the certified search.
+// The scale at which the worst miss at a = `accuracy` (units of the grid, >= 1/2) is alpha: Newton's method on
+// g(s) = (a - 1/2) s - ln((1 + e^-ds) / 2) - ln(1/alpha), s = 1/ratio, which increases and is concave; Laplace's
+// scale is an s on the low side. Only a start for the certified search.
 double approximate_ratio(double accuracy, double log_rate) {
   const double d = std::floor(2 * accuracy) + 1 - 2 * accuracy;
   double s = log_rate / accuracy;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 60; ++i) {
     const double e = std::exp(-d * s);
-    const double value = (accuracy - 0.5) * s - std::log((1 + e) / 2) - log_rate;
-    const double slope = (accuracy - 0.5) + d * e / (1 + e);
-    const double next = s - value / slope;
-    const bool done = std::fabs(next - s) <= 1e-15 * s;
-    s = next > 0 ? next : s / 2;
-    if (done) break;
+    const double value = (accuracy - 0.5) * s - std::log1p((e - 1) / 2) - log_rate;
+    const double step = -value / ((accuracy - 0.5) + d * e / (1 + e));
+    s += step;
+    if (!(std::fabs(step) > 1e-9 * s)) break;  // the error after this step is of the order of its square
   }
   return 1 / s;
-}
-
-double in_units_double(const Rational& value, Grid grid) {
-  return to_double_nearest(value / grid.spacing().rational());
-}
-
-// ln(1/alpha) in double, also for an alpha that is no double.
-double approximate_log_rate(const Rational& alpha) {
-  return certify([&](auto zero) {
-    using Real = decltype(zero);
-    return round_up(-log(Real(alpha)), 0);
-  });
 }
 
 // Does the tight accuracy of a scale, on the grid chosen for it, reach a target?
@@ -214,11 +207,33 @@ class Target {
     }
   }
 
+  // Scales too small for the choice of grid count as reached, too large ones as not: it stays monotone.
   bool reached(double scale) const {
-    if (scale < std::numeric_limits<double>::min() || scale > std::numeric_limits<double>::max())
-      return false;
     const std::optional<Grid> chosen = grid(scale);
-    return chosen && reaches(scale, *chosen, error_of_noise_, query_.alpha.value());
+    return chosen ? reaches(scale, *chosen, error_of_noise_, query_.alpha.value()) : scale < 1;
+  }
+
+  // The largest scale that reaches the target, about; the least scale when none seems to.
+  double guess() const {
+    const double log_rate = certify([&](auto zero) {
+      using Real = decltype(zero);
+      return round_up(-log(Real(query_.alpha.value())), 0);
+    });
+    // The grid is the same for all scales in (2^(j-1), 2^j]. Laplace's accuracy is never larger, so start there.
+    const double largest = to_double_nearest(error_of_noise_) / log_rate;
+    for (int j = std::clamp(std::ilogb(largest) + 1, -1022, 1023); j >= -1022; --j) {
+      const double power = std::ldexp(1.0, j);
+      const std::optional<Grid> chosen = grid(power);
+      if (!chosen) continue;
+      const double accuracy = certify(
+          [&](auto zero) { return round_nearest(in_units<decltype(zero)>(error_of_noise_, *chosen), 0); });
+      if (accuracy < 0.5) continue;
+      const double scale = approximate_ratio(accuracy, log_rate) * chosen->spacing().to_double_nearest();
+      // An explicit grid is the same for every j.
+      if (query_.grid.is_explicit()) return scale;
+      if (scale > power / 2) return std::min(scale, power);
+    }
+    return 0;
   }
 
   [[noreturn]] void refuse_unreachable() const {
@@ -239,37 +254,22 @@ class Target {
 
 }  // namespace
 
-// The tight accuracy increases with the scale. On one grid, because every tail does. Where the grid doubles
-// from s to 2 s, because with E = e^(-s/2 scale) and D = e^(-d/scale) the ratio of the worst misses at one a
-// >= s is at least (1 + D E^2) / (E (1 + D)), and 1 + D E^2 - E - D E = (1 - E)(1 - D E) >= 0; between s/2
-// and s the coarser grid always misses. So the scales that reach the target are an interval, and the largest
-// is found by its power of two first: the chosen grid is the same for all scales in (2^(j-1), 2^j].
+// The tight accuracy increases with the scale. On one grid, because every tail does. Where the grid doubles from s to
+// 2 s, because with E = e^(-s/2 scale) and D = e^(-d/scale) the ratio of the worst misses at one a >= s is at least
+// (1 + D E^2) / (E (1 + D)), and 1 + D E^2 - E - D E = (1 - E)(1 - D E) >= 0; between s/2 and s the coarser grid
+// always misses. So the scales that reach the target are an interval, whose end is certified by two neighbours.
 double scale_for_accuracy(const EpsilonQuery& query) {
   const Target target(query);
   if (target.error_of_noise() <= 0) target.refuse_unreachable();
-  const double log_rate = approximate_log_rate(query.alpha.value());
 
-  // The largest power of two that reaches the target; Laplace's accuracy, which is never larger, gives the
-  // start.
-  const double start = to_double_up(target.error_of_noise()) / log_rate;
-  int j = start >= 0x1p1022 ? 1023 : std::ilogb(start) + 1;
-  while (j >= -1022 && !target.reached(std::ldexp(1.0, j))) --j;
-  if (j < -1022) target.refuse_unreachable();
-
-  // Above it, up to the next power of two, one grid serves all scales. Positive doubles are ordered as their
-  // bits.
+  // Positive doubles are ordered as their bits. Bisection of the normal doubles that starts at the guess and first
+  // steps away from it by 1, 4, 16 ... units in the last place.
   const auto bits = [](double x) { return std::bit_cast<std::int64_t>(x); };
   const auto value = [](std::int64_t b) { return std::bit_cast<double>(b); };
-  std::int64_t low = bits(std::ldexp(1.0, j));        // reached
-  std::int64_t high = low + (std::int64_t{1} << 52);  // not reached: the next power of two, or infinity
-  const std::optional<Grid> grid = target.grid(value(low + 1));
-  if (!grid || !target.reached(value(low + 1))) return value(low);
-  ++low;
-  const double guess = approximate_ratio(in_units_double(target.error_of_noise(), *grid), log_rate) *
-                       grid->spacing().to_double_nearest();
-  // Certified bisection that starts at the guess and first steps away from it by 1, 4, 16 ... units in the
-  // last place.
-  std::int64_t probe = std::clamp(bits(guess), low + 1, high - 1);
+  const std::int64_t none = bits(std::numeric_limits<double>::min()) - 1;
+  std::int64_t low = none;                                            // reached, or nothing is
+  std::int64_t high = bits(std::numeric_limits<double>::infinity());  // not reached
+  std::int64_t probe = std::clamp(bits(target.guess()), low + 1, high - 1);
   std::int64_t step = 1;
   bool above = false;
   bool below = false;
@@ -281,13 +281,14 @@ double scale_for_accuracy(const EpsilonQuery& query) {
       high = probe;
       below = true;
     }
-    if (above && below) {
+    if ((above && below) || step >= high - low) {
       probe = low + (high - low) / 2;
     } else {
-      probe = std::clamp(above ? low + step : high - step, low + 1, high - 1);
-      step *= 4;
+      probe = above ? low + step : high - step;
+      if (step < std::int64_t{1} << 58) step *= 4;
     }
   }
+  if (low == none || !target.grid(value(low))) target.refuse_unreachable();
   return value(low);
 }
 
@@ -300,11 +301,13 @@ Rational epsilon_for_accuracy(const EpsilonQuery& query) {
   // sensitivity / epsilon, rounded up, is at most `scale` exactly when epsilon >= sensitivity / scale.
   const Rational epsilon = Grid(-60).round_up(query.sensitivity / Rational(scale)).rational();
   // Holds because a smaller scale is at least as accurate; checked, since the caller will rely on it.
-  if (!Target(query).reached(to_double_up(query.sensitivity / epsilon))) {
+  const double rounded = to_double_up(query.sensitivity / epsilon);
+  const Target target(query);
+  if (rounded < std::numeric_limits<double>::min() || !target.grid(rounded) || !target.reached(rounded)) {
     refuse("sensitivity", to_string(query.sensitivity),
            "is too small: the least epsilon, 2^-60, already leaves a noise scale below the normal doubles; "
-           "rescale "
-           "the statistic");
+           ""
+           "rescale the statistic");
   }
   return epsilon;
 }

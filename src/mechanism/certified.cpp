@@ -52,12 +52,9 @@ Fast::Fast(const Rational& value) {
 }
 
 Fast Fast::scaled(double value, long exponent) {
-  int own = 0;
-  const double fraction = std::frexp(value, &own);
   if (value == 0) return Fast();
-  const long total = own + exponent;
-  if (total < -399 || total > 400) throw Undecided();
-  return Fast(std::ldexp(fraction, static_cast<int>(total)));
+  // Exact unless it leaves the range.
+  return Fast(value * internal::power_of_two(exponent));
 }
 
 Fast operator/(const Fast& a, const Fast& b) {
@@ -75,15 +72,16 @@ Fast operator/(const Fast& a, const Fast& b) {
 }
 
 Fast ldexp(const Fast& a, int k) {
-  const double factor = std::ldexp(1.0, k);
-  if (a.hi_ != 0) Fast::in_range(a.hi_ * factor);
-  // Parts below the normal range would round; in_range leaves lo and radius hundreds of binades above it
-  // unless they are already negligible, and then one unit of 2^-1000 covers them.
+  const double factor = internal::power_of_two(k);
+  const double hi = Fast::in_range(a.hi_ * factor);
   const double lo = a.lo_ * factor;
-  const bool exact = lo / factor == a.lo_;
   const double radius = a.radius_ * factor;
-  if (exact && (a.radius_ == 0 || radius > 0x1p-1000)) return Fast(a.hi_ * factor, lo, radius);
-  return Fast(a.hi_ * factor, lo, radius + 0x1p-1000);
+  // Parts below the normal range may have been rounded, by far less than this.
+  const auto exact = [](double part) { return part == 0 || std::fabs(part) > 0x1p-1000; };
+  if (exact(lo) && exact(radius) && (lo != 0 || a.lo_ == 0) && (radius != 0 || a.radius_ == 0)) {
+    return Fast(hi, lo, radius);
+  }
+  return Fast(hi, lo, radius + 0x1p-1000);
 }
 
 Fast sqrt(const Fast& a) {
@@ -97,49 +95,86 @@ Fast sqrt(const Fast& a) {
   return Fast(z.hi, z.lo, (a.radius_ / root + root * internal::operation_error) * round_up_factor);
 }
 
-// expm1(a) for |a| < 0.36: Taylor's series at a / 64, then six steps of expm1(2 s) = expm1(s) (2 + expm1(s)),
-// all with small relative error.
-Fast Fast::expm1_reduced(const Fast& a) {
-  static const std::array<Fast, 7> inverse_factorial = [] {
-    std::array<Fast, 7> result;
+namespace {
+
+// 2^(i/32) - 1 for i = -16 ... 16, and the inverse factorials 1/k!.
+struct ExpTables {
+  std::array<Fast, 33> power;
+  std::array<Fast, 6> inverse_factorial;
+};
+
+}  // namespace
+
+// expm1(a) 2^n and n from a = n ln 2 + i ln 2 / 32 + s, |i| <= 16, |s| <= ln 2 / 64: with t = 2^(i/32) - 1,
+// expm1(a - n ln 2) = t + (1 + t) expm1(s). As |t| > 0.021 unless i = 0, and |s| < 0.011, the sum keeps its relative
+// accuracy.
+Fast Fast::expm1_reduced(const Fast& a, int& exponent) {
+  static const ExpTables tables = [] {
+    ExpTables result;
+    mpfr_t x;
+    mpfr_init2(x, 200);
+    for (int i = -16; i <= 16; ++i) {
+      mpfr_set_si_2exp(x, i, -5, MPFR_RNDN);
+      mpfr_exp2(x, x, MPFR_RNDN);
+      mpfr_sub_ui(x, x, 1, MPFR_RNDN);
+      const double hi = mpfr_get_d(x, MPFR_RNDN);
+      mpfr_sub_d(x, x, hi, MPFR_RNDN);
+      const double lo = mpfr_get_d(x, MPFR_RNDN);
+      result.power[static_cast<std::size_t>(i + 16)] = Fast(hi, lo, std::fabs(hi) * 0x1p-105);
+    }
+    mpfr_clear(x);
     double factorial = 1;
-    for (std::size_t k = 1; k < result.size(); ++k) {
+    for (std::size_t k = 1; k < result.inverse_factorial.size(); ++k) {
       factorial *= static_cast<double>(k);
-      result[k] = Fast(1.0) / Fast(factorial);
+      result.inverse_factorial[k] = Fast(1.0) / Fast(factorial);
     }
     return result;
   }();
-  const Fast s = ldexp(a, -6);
-  // The terms s^7/7! ... s^11/11!, divided by s^6, in double: with |s| < 0.0057 they are below 2^-19, double
-  // arithmetic loses less than 2^-69 and the terms left out less than 2^-73.
+  // ln 2 / 32 in three pieces: the product of the first, of 37 bits, with a 14-bit count is exact, and the third ends
+  // at 2^-146, so that count ln 2 / 32 is off by less than 2^-132.
+  constexpr double step_a = 0x1.62e42fefap-6;
+  constexpr double step_b = 0x39ef35793c767p-94;
+  constexpr double step_c = 0x3007e5ed5e81ep-146;
+  constexpr double nearest_integer = 0x1.8p52;
+  const double count = (a.hi_ * 0x1.71547652b82fep+5 + nearest_integer) - nearest_integer;
+  const int steps = static_cast<int>(count);
+  exponent = (steps + 16 + 32 * 1024) / 32 - 1024;
+  const int index = steps - 32 * exponent + 16;
+  Fast s = a;
+  if (steps != 0) {
+    const Pair b = two_product(count, step_b);
+    const Pair rest = fast_two_sum(b.hi, b.lo + count * step_c);
+    s = a - Fast(count * step_a) - Fast(rest.hi, rest.lo, 0x1p-132);
+  }
+  // The terms s^6/6! ... s^11/11!, divided by s^5, in double: with |s| < 0.011 they are below 2^-15.9, double
+  // arithmetic (and s for its high part) loses less than 2^-66 and the terms left out less than 2^-74.
   const double h = s.hi_;
   const double tail =
-      h * (1.0 / 5040 + h * (1.0 / 40320 + h * (1.0 / 362880 + h * (1.0 / 3628800 + h / 39916800))));
-  Fast p = (inverse_factorial[6] + Fast(tail, 0.0, 0.0)).widened(0x1p-68);
-  for (std::size_t k = 5; k >= 1; --k) p = inverse_factorial[k] + s * p;
+      h *
+      (1.0 / 720 + h * (1.0 / 5040 +
+                        h * (1.0 / 40320 + h * (1.0 / 362880 + h * (1.0 / 3628800 + h * (1.0 / 39916800))))));
+  Fast p = (tables.inverse_factorial[5] + Fast(tail, 0.0, 0.0)).widened(0x1p-65);
+  for (std::size_t k = 4; k >= 1; --k) p = tables.inverse_factorial[k] + s * p;
   p = s * p;
-  for (int i = 0; i < 6; ++i) p = p * (Fast(2.0) + p);
-  return p;
+  if (index == 16) return p;
+  const Fast& t = tables.power[static_cast<std::size_t>(index)];
+  return t + (Fast(1.0) + t) * p;
 }
 
 Fast exp(const Fast& a) {
   if (!(a.radius_ < 0x1p-10) || !(a.hi_ < 277)) throw Undecided();
   // exp(-277 + 2^-10) < 2^-399.
   if (a.hi_ < -277) return Fast(0.0, 0.0, 0x1p-399);
-  // ln 2 in three pieces: products of the first, of 37 bits, with a 9-bit n are exact, and the third ends at
-  // 2^-141, so that n ln 2 is off by less than 2^-132.
-  constexpr double ln2_a = 0x1.62e42fefap-1;
-  constexpr double ln2_b = 0x39ef35793c767p-89;
-  constexpr double ln2_c = 0x3007e5ed5e81ep-141;
-  const double n = std::nearbyint(a.hi_ * 0x1.71547652b82fep+0);
-  const Fast multiple(n);
-  Fast r = a - Fast(n * ln2_a);
-  if (n != 0) r = (r - (multiple * Fast(ln2_b) + multiple * Fast(ln2_c))).widened(0x1p-132);
-  return ldexp(Fast(1.0) + Fast::expm1_reduced(r), static_cast<int>(n));
+  int exponent = 0;
+  const Fast p = Fast::expm1_reduced(a, exponent);
+  return ldexp(Fast(1.0) + p, exponent);
 }
 
 Fast expm1(const Fast& a) {
-  if (std::fabs(a.hi_) < 0.34 && a.radius_ < 0x1p-10) return Fast::expm1_reduced(a);
+  if (std::fabs(a.hi_) < 0.33 && a.radius_ < 0x1p-10) {
+    int exponent = 0;
+    return Fast::expm1_reduced(a, exponent);  // exponent = 0: fewer than 16 steps of ln 2 / 32
+  }
   return exp(a) - Fast(1.0);
 }
 

@@ -9,7 +9,9 @@
 
 #include <mpfr.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "snapdp/numeric/float_environment.h"
@@ -67,7 +69,7 @@ class Fast {
   }
   // Adds a distance to the enclosure.
   Fast widened(double by) const { return Fast(hi_, lo_, (radius_ + by) * (1 + 0x1p-50)); }
-  static Fast expm1_reduced(const Fast& a);
+  static Fast expm1_reduced(const Fast& a, int& exponent);
 
   double hi_ = 0;
   double lo_ = 0;
@@ -153,6 +155,12 @@ namespace internal {
 
 constexpr double operation_error = 0x1p-101;
 constexpr double round_up_factor = 1 + 0x1p-50;  // covers the few roundings of a radius computation
+
+// 2^k; throws Undecided when that is no normal double.
+inline double power_of_two(long k) {
+  if (k < -1022 || k > 1023) throw Undecided();
+  return std::bit_cast<double>(static_cast<std::uint64_t>(k + 1023) << 52);
+}
 
 struct Pair {
   double hi;

@@ -69,7 +69,7 @@ TEST(Accuracy, KnownValues) {
 
 TEST(Accuracy, TightIsTheLeastDoubleThatNoValueMisses) {
   std::mt19937_64 engine(1);
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < 200; ++i) {
     const double scale = std::ldexp(1 + std::ldexp(static_cast<double>(engine() >> 12), -52),
                                     static_cast<int>(engine() % 40) - 20);
     const long finer = static_cast<long>(engine() % 16) - 4;  // from 16 times the notes' grid to 1/2048 of it
@@ -92,7 +92,7 @@ TEST(Accuracy, TightIsTheLeastDoubleThatNoValueMisses) {
 
 TEST(Accuracy, WorstMissIsTheWorstOverValues) {
   std::mt19937_64 engine(2);
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 150; ++i) {
     const Rational scale(std::ldexp(static_cast<double>(engine() % 1000 + 1), -6));
     const Grid grid(static_cast<long>(engine() % 8) - 4);
     const Rational a =

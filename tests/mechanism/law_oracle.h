@@ -1,4 +1,4 @@
-// The plain oracle: 400-bit MPFR, exact rationals, one term after the other. Slow and obvious.
+// The plain oracle: 800-bit MPFR, exact rationals, one term after the other. Slow and obvious.
 #pragma once
 
 #include <mpfr.h>
@@ -10,7 +10,7 @@ namespace snapdp::oracle {
 
 class Number {
  public:
-  Number() { mpfr_init2(value_, 400); }
+  Number() { mpfr_init2(value_, 800); }
   Number(const Rational& q) : Number() { mpfr_set_q(value_, q.get_mpq_t(), MPFR_RNDN); }  // NOLINT
   Number(double d) : Number() { mpfr_set_d(value_, d, MPFR_RNDN); }                       // NOLINT
   Number(const Number& other) : Number() { mpfr_set(value_, other.value_, MPFR_RNDN); }

@@ -1,0 +1,40 @@
+// Bias, known beforehand: E[out] - guess for a guess at the statistic. Clamping pulls outputs inwards and a coarse
+// grid pulls them to its multiples; nothing here looks at data.
+//
+//   const OutputNoise noise{.scale = 1, .grid = Grid(0), .lower = -5, .upper = 5};
+//   bias(noise, 4);       // -0.1764...
+//   worst_bias(noise);    // {-5, 0.4797...}: the largest over all values inside the bounds
+//
+// All functions throw invalid_argument naming the offending parameter; see OutputNoise and OutputLaw.
+#pragma once
+
+#include <span>
+
+#include "snapdp/mechanism/law.h"
+
+namespace snapdp {
+
+// E[out] - guess, correctly rounded, in constant time. A guess outside the bounds is clamped by the mechanism like
+// any value, and then subtracted as given.
+double bias(const OutputNoise& noise, double guess);
+
+struct WorstBias {
+  double guess;  // where the bias is largest in magnitude
+  double bias;   // bias(noise, guess)
+};
+
+// The largest bias in magnitude over all values inside the bounds, all real numbers when there are none. On coarse
+// grids it need not be at a bound. The guess is found in double arithmetic and its bias is then exact to rounding: the
+// supremum exceeds it by a relative 2^-40 at most.
+WorstBias worst_bias(const OutputNoise& noise);
+
+// The mean of bias(noise, guess) over guesses with the given weights, which are not negative and have a positive sum;
+// accurate to a relative 2^-50 of the mean of |bias|.
+double expected_bias(const OutputNoise& noise, std::span<const double> guesses,
+                     std::span<const double> weights);
+
+// The mean bias over values uniform on [lower, upper] (for geometric noise, on the integers there), correctly rounded,
+// in constant time. Both bounds are required.
+double expected_bias_uniform(const OutputNoise& noise);
+
+}  // namespace snapdp

@@ -1,0 +1,90 @@
+// The law of an output: the probability of everything a release may print, for a given exact statistic.
+//
+//   const OutputLaw law({.scale = 1, .grid = Grid(0), .lower = -8, .upper = 8}, 0);
+//   law.probability(0);              // 0.3934...
+//   law.cdf(3);                      // P(out <= 3)
+//   law.quantile(Rational(1, 2));    // 0
+//   law.accuracy(0.05);              // the least a with P(|out - 0| > a) <= 0.05
+//
+// It is computed from the formulas of the mechanism alone and says nothing about any data: the value is a guess.
+// Results are correctly rounded to the nearest double, in the far tails too, unless a comment says otherwise. Outputs
+// that are doubles are required: |value| and |bound| at most 2^53 grid steps, or the constructor throws
+// invalid_argument naming a coarser grid.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "snapdp/mechanism/accuracy.h"
+#include "snapdp/numeric/grid.h"
+#include "snapdp/numeric/rational.h"
+
+namespace snapdp {
+
+enum class NoiseKind {
+  laplace,    // out = clamp(grid floor((clamp(y) + Laplace(scale)) / grid + 1/2))
+  geometric,  // integers: out = clamp(clamp(y) + K), P(K = k) = (1-q)/(1+q) q^|k|, q = e^(-1/scale)
+};
+
+// A mechanism as far as its law is concerned. Scale, grid and bounds are in the unit of the statistic.
+struct OutputNoise {
+  double scale;                                // > 0 and finite
+  Grid grid = Grid(0);                         // spacing of the outputs; Grid(0) for geometric noise
+  std::optional<double> lower = std::nullopt;  // public bounds on value and output; either may be absent
+  std::optional<double> upper = std::nullopt;  // lower < upper; integers for geometric noise
+  NoiseKind kind = NoiseKind::laplace;
+};
+
+struct OutputProbability {
+  double output;
+  double probability;
+};
+
+class OutputLaw {
+ public:
+  // The law for the exact statistic `value`, clamped to the bounds like any other; an integer for geometric noise.
+  // Throws invalid_argument naming the offending parameter.
+  OutputLaw(const OutputNoise& noise, double value);
+
+  const OutputNoise& noise() const noexcept { return noise_; }
+  double value() const noexcept { return value_; }
+
+  // P(out = x); 0 when x is no output.
+  double probability(double x) const;
+  // P(out <= x) and P(out >= x), each with full relative accuracy.
+  double cdf(double x) const;
+  double at_least(double x) const;
+  // The least output x with P(out <= x) >= p; throws invalid_argument unless 0 < p < 1.
+  double quantile(const Rational& p) const;
+
+  // E[out], to the nearest double of value + (E[out] - value) with the difference correctly rounded; see bias.h.
+  double mean() const;
+  // E[(out - E[out])^2].
+  double variance() const;
+
+  // P(|out - value| > a), a >= 0.
+  double miss(const Rational& a) const;
+  // The least a with P(|out - value| > a) <= alpha, rounded up. For values inside the bounds: throws
+  // invalid_argument otherwise.
+  double accuracy(const FailureRate& alpha) const;
+
+  // Every output, in order, whose probability is at least `least` > 0 or that is not farther out than such a one;
+  // what is left lies beyond both ends. Throws invalid_argument when there are more than ten million.
+  struct Table {
+    std::vector<OutputProbability> outputs;
+    double below;  // P(out < the first output)
+    double above;  // P(out > the last output)
+  };
+  Table table(double least = 1e-15) const;
+
+  // The largest difference between P(out <= x) and P(value + Laplace(scale) <= x), over all x and without clamps:
+  // how far the grid takes the law from Laplace's. Only for NoiseKind::laplace.
+  double distance_to_laplace() const;
+
+ private:
+  OutputNoise noise_;
+  double value_;
+  double clamped_;  // the value, clamped
+};
+
+}  // namespace snapdp

@@ -1,0 +1,237 @@
+#include "snapdp/mechanism/bias.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "mechanism/bias_formula.h"
+#include "mechanism/certified.h"
+#include "mechanism/output_tails.h"
+#include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
+
+namespace snapdp {
+namespace {
+
+using certified::certify;
+
+[[noreturn]] void refuse(const std::string& parameter, const std::string& given, const std::string& rule) {
+  throw Error(ErrorCode::invalid_argument, parameter, parameter + " = " + given + ": " + rule);
+}
+
+// `noise` is checked already.
+double certified_bias(const OutputNoise& noise, double guess) {
+  const double clamped = checked_value(noise, guess, "guess");
+  if (guess == clamped && is_symmetric(noise, clamped)) return 0.0;
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    return round_nearest(bias_in_steps<Real>(noise, guess, clamped), noise.grid.exponent());
+  });
+}
+
+// The bias of Laplace noise as a function of the value y, in units of the grid and in double arithmetic. For all y that
+// round to one index m it is, with A and B of output_tails.h,
+//   b(y) = constant + (m - y) + up A + down B,   A = e^((y - m - 1/2)/ratio) / 2,  B = e^((m - 1/2 - y)/ratio) / 2.
+// The factors are those of output_moments, sorted.
+class BiasCurve {
+ public:
+  BiasCurve(double ratio, std::optional<double> lower, std::optional<double> upper)
+      : ratio_(ratio), q_(std::exp(-1 / ratio)), p_(-std::expm1(-1 / ratio)), lower_(lower), upper_(upper) {}
+
+  // The largest |b| on [low, high], added to `best` with its y.
+  void search(double low, double high, double& best_y, double& best) const {
+    for (double m = std::floor(low + 0.5); m - 0.5 < high; ++m) {
+      const double from = std::max(low, m - 0.5);
+      const double to = std::min(high, m + 0.5);
+      const Piece piece = at(m);
+      const auto consider = [&](double y) {
+        if (!(y >= from && y <= to)) return;
+        const double a = std::exp((y - m - 0.5) / ratio_) / 2;
+        const double b = std::exp((m - 0.5 - y) / ratio_) / 2;
+        const double bias = std::fabs(piece.constant + (m - y) + piece.up * a + piece.down * b);
+        if (bias > best) {
+          best = bias;
+          best_y = y;
+        }
+      };
+      consider(from);
+      consider(to);
+      // b' = 0 is up A - down B = ratio, a quadratic equation for e^(y/ratio). Its roots, by the signs of the factors:
+      const double h2 = std::exp(-1 / ratio_);
+      const double root = ratio_ + std::sqrt(std::max(0.0, ratio_ * ratio_ + piece.up * piece.down * h2));
+      if (piece.up > 0) consider(m + 0.5 + ratio_ * std::log(root / piece.up));
+      if (piece.down < 0) consider(m - 0.5 - ratio_ * std::log(root / -piece.down));
+    }
+  }
+
+ private:
+  struct Piece {
+    double constant;
+    double up;
+    double down;
+  };
+
+  Piece at(double m) const {
+    const double e = q_ / p_;
+    Piece piece{0, 1 / p_, -1 / p_};
+    if (upper_) {
+      const double k = std::ceil(*upper_);
+      if (k > m) {
+        piece.up -= std::exp((m + 1 - k) / ratio_) * (k - *upper_ + e);
+      } else {  // the centre is clamped too
+        piece.constant -= m - *upper_;
+        piece.up = 0;
+        piece.down += m - *upper_;
+      }
+    }
+    if (lower_) {
+      const double k = std::floor(*lower_);
+      if (k < m) {
+        piece.down += std::exp((k + 1 - m) / ratio_) * (*lower_ - k + e);
+      } else {
+        const double inward = *lower_ - m;
+        piece.constant += inward;
+        piece.up -= inward;
+        piece.down += 1 / p_;
+      }
+    }
+    return piece;
+  }
+
+  double ratio_;
+  double q_;
+  double p_;
+  std::optional<double> lower_;
+  std::optional<double> upper_;
+};
+
+// Without bounds b depends on f alone, sinh(f/ratio) / (2 sinh(1/(2 ratio))) - f: odd, zero at 0 and 1/2, and largest
+// where cosh(f/ratio) = 2 ratio sinh(1/(2 ratio)), which tends to f = 1/sqrt(12) as the ratio grows.
+double worst_fraction(double ratio) {
+  const double x = 1 / ratio;
+  if (x < 1e-3) return -std::sqrt(1.0 / 12);
+  if (x > 700) return -0.5 + ratio * std::log(x / 2);  // cosh(f x) = e^(|f| x) / 2, sinh(x/2) = e^(x/2) / 2
+  return -ratio * std::acosh(2 * ratio * std::sinh(x / 2));
+}
+
+}  // namespace
+
+double bias(const OutputNoise& noise, double guess) {
+  check_noise(noise);
+  return certified_bias(noise, guess);
+}
+
+// Where no bound is near, the bias is a periodic function of y. Bounds add terms that decrease in y on all y that round
+// strictly inside them: -(constant) e^(y/ratio) for the upper, +(constant) e^(-y/ratio) for the lower. So going down by
+// whole steps only raises b: it is largest, and by the mirror image least, within two steps of a bound.
+WorstBias worst_bias(const OutputNoise& noise) {
+  check_noise(noise);
+  if (noise.kind == NoiseKind::geometric) {
+    // Values are integers and only the bounds matter, the nearer the more.
+    const double guess = noise.upper ? *noise.upper : noise.lower.value_or(0.0);
+    return {guess, certified_bias(noise, guess)};
+  }
+  const auto grid = static_cast<int>(noise.grid.exponent());
+  double y = 0;
+  {
+    const FloatEnvironment environment;
+    const double ratio = std::ldexp(noise.scale, -grid);
+    const auto steps = [&](const std::optional<double>& bound) {
+      return bound ? std::optional<double>(std::ldexp(*bound, -grid)) : std::nullopt;
+    };
+    const std::optional<double> lower = steps(noise.lower);
+    const std::optional<double> upper = steps(noise.upper);
+    if (!lower && !upper) {
+      y = worst_fraction(ratio);
+    } else {
+      const BiasCurve curve(ratio, lower, upper);
+      double best = -1;
+      const double middle_low = lower ? *lower + 2 : *upper - 2;
+      const double middle_high = upper ? *upper - 2 : *lower + 2;
+      if (lower) curve.search(*lower, upper ? std::min(middle_low, *upper) : middle_low, y, best);
+      if (upper) curve.search(lower ? std::max(middle_high, *lower) : middle_high, *upper, y, best);
+    }
+  }
+  double guess = std::ldexp(y, grid);
+  if (noise.lower) guess = std::max(guess, *noise.lower);
+  if (noise.upper) guess = std::min(guess, *noise.upper);
+  return {guess, certified_bias(noise, guess)};
+}
+
+double expected_bias(const OutputNoise& noise, std::span<const double> guesses,
+                     std::span<const double> weights) {
+  check_noise(noise);
+  if (guesses.size() != weights.size() || guesses.empty()) {
+    refuse("weights", std::to_string(weights.size()) + " numbers",
+           "must be as many as the guesses, and at least one; here are " + std::to_string(guesses.size()) +
+               " guesses");
+  }
+  double sum = 0;
+  double sum_error = 0;
+  double total = 0;
+  for (std::size_t i = 0; i < guesses.size(); ++i) {
+    const double weight = weights[i];
+    if (!(weight >= 0) || !std::isfinite(weight)) {
+      refuse("weights", to_string(weight), "must be finite and not negative");
+    }
+    const double term = weight * certified_bias(noise, guesses[i]);
+    const certified::internal::Pair next = certified::internal::two_sum(sum, term);
+    sum = next.hi;
+    sum_error += next.lo;
+    total += weight;
+  }
+  if (!(total > 0) || !std::isfinite(total)) {
+    refuse("weights", to_string(total), "must have a positive and finite sum");
+  }
+  return (sum + sum_error) / total;
+}
+
+// With T_k(y) = P(M >= k) = P(Laplace >= k - 1/2 - y), outputs v_k = l, k0 ... K-1, u and gaps g_k between them,
+//   E[out] = l + sum over k = k0 ... K of g_k T_k(y),   k0 = floor(l) + 1, K = ceil(u),
+// and the integral of T_k over [l, u] is H(k - 1/2 - l) - H(k - 1/2 - u) with H an antiderivative of the survival:
+//   H(t) = -ratio/2 e^(-t/ratio) for t >= 0,  t - ratio/2 e^(t/ratio) for t < 0.
+// All gaps but the first and the last are 1, and their thresholds lie inside [l, u]: geometric sums.
+double expected_bias_uniform(const OutputNoise& noise) {
+  check_noise(noise);
+  if (!noise.lower) refuse("lower", "none", "guesses uniform on the bounds need both bounds");
+  if (!noise.upper) refuse("upper", "none", "guesses uniform on the bounds need both bounds");
+  // The mirror image about the middle maps the outputs to each other: geometric noise, and grids that hold l + u.
+  if (noise.kind == NoiseKind::geometric) return 0.0;
+  const certified::internal::Pair ends = certified::internal::two_sum(*noise.lower, *noise.upper);
+  if (ends.lo == 0 && floor_index(ends.hi, noise.grid) == ceil_index(ends.hi, noise.grid)) return 0.0;
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    const Real one(1.0);
+    const Real half(0.5);
+    const Real ratio = in_steps<Real>(noise.scale, noise.grid);
+    const Real l = in_steps<Real>(*noise.lower, noise.grid);
+    const Real u = in_steps<Real>(*noise.upper, noise.grid);
+    const Real first = Real(floor_index(*noise.lower, noise.grid)) + one;
+    const Real last(ceil_index(*noise.upper, noise.grid));
+    const auto antiderivative = [&](const Real& t) {
+      if (sign(t) >= 0) return -(ratio * half * exp(-t / ratio));
+      return t - ratio * half * exp(t / ratio);
+    };
+    const auto integral = [&](const Real& k) {
+      return antiderivative(k - half - l) - antiderivative(k - half - u);
+    };
+    const Real width = u - l;
+    Real sum;
+    if (sign(last - first) == 0) {
+      sum = width * integral(first);
+    } else {
+      sum = (first - l) * integral(first) + (u - last + one) * integral(last);
+      const Real n = last - first - one;
+      if (sign(n) > 0) {
+        const Real geometric = -expm1(-n / ratio) / -expm1(-one / ratio);
+        const Real from_lower = exp(-(first + half - l) / ratio);
+        const Real from_upper = exp(-(u - last + one + half) / ratio);
+        sum = sum + n * (u - half * (first + last) + half) +
+              ratio * half * geometric * (from_upper - from_lower);
+      }
+    }
+    return round_nearest(sum / width - half * width, noise.grid.exponent());
+  });
+}
+
+}  // namespace snapdp

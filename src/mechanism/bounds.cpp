@@ -1,0 +1,161 @@
+#include "snapdp/mechanism/bounds.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "mechanism/certified.h"
+#include "mechanism/output_tails.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+using certified::certify;
+
+[[noreturn]] void refuse(const std::string& parameter, const std::string& given, const std::string& rule) {
+  throw Error(ErrorCode::invalid_argument, parameter, parameter + " = " + given + ": " + rule);
+}
+
+void check_range(const OutputNoise& noise, const StatisticRange& range) {
+  OutputNoise whole{.scale = noise.scale, .grid = noise.grid, .kind = noise.kind};
+  check_noise(whole);
+  checked_value(whole, range.lower, "lower");
+  checked_value(whole, range.upper, "upper");
+  if (range.lower > range.upper) {
+    refuse("lower", to_string(range.lower), "must not be above upper = " + to_string(range.upper));
+  }
+}
+
+// Whether the upper end of the range is the worse one for thresholds at the indices low and high, both given: P(M < low)
+// + P(M > high) is symmetric in y about their middle and falls towards it.
+bool upper_end_is_worse(const OutputNoise& noise, const StatisticRange& range, double low, double high) {
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    const Real ends = in_steps<Real>(range.lower, noise.grid) + in_steps<Real>(range.upper, noise.grid);
+    return sign(ends - (Real(low) + Real(high))) >= 0;
+  });
+}
+
+// P(M < low) + P(M > high) at the value y.
+template <typename Real>
+Real outside(const OutputNoise& noise, double y, const std::optional<double>& low,
+             const std::optional<double>& high) {
+  const OutputTails<Real> tails(noise, y);
+  Real sum;
+  if (high) sum = tails.at_least(Real(*high) + Real(1.0));
+  if (low) sum = sum + tails.at_most(Real(*low) - Real(1.0));
+  return sum;
+}
+
+}  // namespace
+
+double binding_probability(const OutputNoise& noise, const StatisticRange& range) {
+  check_noise(noise);
+  check_range(noise, range);
+  if (noise.lower && range.lower < *noise.lower) {
+    refuse("lower", to_string(range.lower),
+           "lies below the bound " + to_string(*noise.lower) + " of the outputs");
+  }
+  if (noise.upper && range.upper > *noise.upper) {
+    refuse("upper", to_string(range.upper),
+           "lies above the bound " + to_string(*noise.upper) + " of the outputs");
+  }
+  if (!noise.lower && !noise.upper) return 0.0;
+  std::optional<double> low;
+  std::optional<double> high;
+  if (noise.lower) low = ceil_index(*noise.lower, noise.grid);
+  if (noise.upper) high = floor_index(*noise.upper, noise.grid);
+  const bool at_upper = !low || (high && upper_end_is_worse(noise, range, *low, *high));
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    return round_up(outside<Real>(noise, at_upper ? range.upper : range.lower, low, high), 0);
+  });
+}
+
+ChosenBounds minimal_bounds(double scale, Grid grid, const StatisticRange& range, const FailureRate& gamma,
+                            NoiseKind kind) {
+  const OutputNoise noise{.scale = scale, .grid = grid, .kind = kind};
+  check_noise(noise);
+  check_range(noise, range);
+  const double low = floor_index(range.lower, grid);
+  const double high = ceil_index(range.upper, grid);
+  const double y = upper_end_is_worse(noise, range, low, high) ? range.upper : range.lower;
+  // Every further step takes a factor q off both tails.
+  const double steps = certify([&](auto zero) {
+    using Real = decltype(zero);
+    const Real ratio = in_steps<Real>(scale, grid);
+    return round_up(steps_down_to(outside<Real>(noise, y, low, high), Real(gamma.value()), ratio), 0);
+  });
+  if (!(std::fabs(low - steps) <= 0x1p53) || !(std::fabs(high + steps) <= 0x1p53)) {
+    refuse("grid", to_string(grid),
+           "is so fine that the bounds are no multiples of it in double; choose a coarser grid");
+  }
+  ChosenBounds bounds{};
+  bounds.lower = std::ldexp(low - steps, static_cast<int>(grid.exponent()));
+  bounds.upper = std::ldexp(high + steps, static_cast<int>(grid.exponent()));
+  bounds.binding_probability = certify([&](auto zero) {
+    using Real = decltype(zero);
+    return round_up(outside<Real>(noise, y, low - steps, high + steps), 0);
+  });
+  return bounds;
+}
+
+namespace {
+
+// `epsilon` is a formula for certify(); `parameter` and `given` are what it comes from.
+template <typename Epsilon>
+double notes_formula(const NotesBoundQuery& query, const char* parameter, const Rational& given,
+                     const Epsilon& epsilon) {
+  if (query.sensitivity <= 0) {
+    refuse("sensitivity", to_string(query.sensitivity),
+           "must be positive; a statistic no row can change is a public constant: release it as such");
+  }
+  if (query.half_range < 0) {
+    refuse("half_range", to_string(query.half_range), "must not be negative; it is (upper - lower) / 2");
+  }
+  if (query.precision < 118) {
+    refuse("precision", std::to_string(query.precision), "the formula holds for 118 bits or more");
+  }
+  const double half_width = certify([&](auto zero) {
+    using Real = decltype(zero);
+    const Real usable = epsilon(zero) - Real(0x1p-117);
+    if (sign(usable) <= 0) return std::numeric_limits<double>::infinity();
+    // k / 2.
+    const Real factor = (Real(1.0) + Real(12 * 0x1p-52)) / usable;
+    const Real gaps = Real(1.0) - ldexp(log(Real(query.gamma.value())), 1);
+    return round_up(Real(query.half_range) + Real(query.sensitivity) * factor * gaps, 0);
+  });
+  if (std::isinf(half_width)) {
+    refuse(parameter, to_string(given),
+           "the formula needs an epsilon above 2^-117, and a bound that is a double; spend more or ask for "
+           "less accuracy");
+  }
+  const Rational limit = Dyadic(Integer(1), query.precision - 52).rational() * query.sensitivity;
+  if (Rational(half_width) > limit) {
+    refuse("precision", std::to_string(query.precision),
+           "is too low for a bound of " + to_string(half_width) + "; it must be at least " +
+               std::to_string(52 + Grid::at_least(Rational(half_width) / query.sensitivity).exponent()));
+  }
+  return half_width;
+}
+
+}  // namespace
+
+double notes_half_width(const NotesBoundQuery& query, const Rational& epsilon) {
+  return notes_formula(query, "epsilon", epsilon, [&](auto zero) { return decltype(zero)(epsilon); });
+}
+
+double notes_half_width_for_accuracy(const NotesBoundQuery& query, const Rational& accuracy,
+                                     const FailureRate& alpha) {
+  if (accuracy <= 0) {
+    refuse("accuracy", to_string(accuracy), "must be positive: noise of any size misses by more than 0");
+  }
+  return notes_formula(query, "accuracy", accuracy, [&](auto zero) {
+    using Real = decltype(zero);
+    return -(Real(query.sensitivity) * log(Real(alpha.value())) / Real(accuracy));
+  });
+}
+
+}  // namespace snapdp

@@ -1,0 +1,330 @@
+#include "snapdp/mechanism/law.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "mechanism/bias_formula.h"
+#include "mechanism/certified.h"
+#include "mechanism/output_tails.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+using certified::certify;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double greatest_index = 0x1p53;
+constexpr double most_rows = 1e7;
+
+[[noreturn]] void refuse(const std::string& parameter, const std::string& given, const std::string& rule) {
+  throw Error(ErrorCode::invalid_argument, parameter, parameter + " = " + given + ": " + rule);
+}
+
+// x * 2^-g, an infinity on overflow. `exact` tells whether nothing was lost at the bottom of the double range.
+double quotient(double x, Grid grid, bool& exact) {
+  const long g = grid.exponent();
+  if (g >= -1000 && g <= 1000) {
+    const double q = x * certified::internal::power_of_two(-g);
+    exact = std::isinf(q) || q * certified::internal::power_of_two(g) == x;
+    return q;
+  }
+  const int shift = static_cast<int>(std::clamp(g, -5000L, 5000L));
+  const double q = std::ldexp(x, -shift);
+  exact = std::isinf(q) || std::ldexp(q, shift) == x;
+  return q;
+}
+
+void check_point(double x, const OutputNoise& noise, const char* parameter) {
+  if (!std::isfinite(x)) refuse(parameter, to_string(x), "must be a finite number");
+  if (noise.kind == NoiseKind::geometric && x != std::floor(x)) {
+    refuse(parameter, to_string(x), "must be an integer: geometric noise is for integer statistics");
+  }
+  if (std::fabs(floor_index(x, noise.grid)) > greatest_index) {
+    refuse(parameter, to_string(x),
+           "is more than 2^53 steps of the grid " + to_string(noise.grid) +
+               ", so that outputs there are no doubles; choose a grid of at least " +
+               to_string(Grid(std::ilogb(x) + 1 - 53)));
+  }
+}
+
+}  // namespace
+
+double floor_index(double x, Grid grid) {
+  bool exact = true;
+  const double q = quotient(x, grid, exact);
+  if (!exact) return x < 0 ? -1.0 : 0.0;
+  return std::floor(q);
+}
+
+double ceil_index(double x, Grid grid) {
+  const double result = -floor_index(-x, grid);
+  return result == 0 ? 0.0 : result;
+}
+
+double round_index(double x, Grid grid) {
+  bool exact = true;
+  const double q = quotient(x, grid, exact);
+  if (!exact) return 0.0;
+  const double whole = std::floor(q);
+  return q - whole >= 0.5 ? whole + 1 : whole;
+}
+
+void check_noise(const OutputNoise& noise) {
+  if (!(noise.scale > 0) || !std::isfinite(noise.scale)) {
+    refuse("scale", to_string(noise.scale),
+           "must be positive and finite; the scale of the noise is sensitivity / epsilon");
+  }
+  if (noise.kind == NoiseKind::geometric && noise.grid != Grid(0)) {
+    refuse("grid", to_string(noise.grid), "geometric noise gives integers: use 2^0");
+  }
+  if (noise.lower) check_point(*noise.lower, noise, "lower");
+  if (noise.upper) check_point(*noise.upper, noise, "upper");
+  if (noise.lower && noise.upper && !(*noise.lower < *noise.upper)) {
+    refuse("lower", to_string(*noise.lower), "must be below upper = " + to_string(*noise.upper));
+  }
+}
+
+double checked_value(const OutputNoise& noise, double value, const char* parameter) {
+  if (!std::isfinite(value)) refuse(parameter, to_string(value), "must be a finite number");
+  double clamped = value;
+  if (noise.lower) clamped = std::max(clamped, *noise.lower);
+  if (noise.upper) clamped = std::min(clamped, *noise.upper);
+  check_point(clamped, noise, parameter);
+  return clamped;
+}
+
+OutputLaw::OutputLaw(const OutputNoise& noise, double value) : noise_(noise), value_(value), clamped_(0) {
+  check_noise(noise);
+  clamped_ = checked_value(noise, value, "value");
+}
+
+double OutputLaw::probability(double x) const {
+  const bool at_lower = noise_.lower && x == *noise_.lower;
+  const bool at_upper = noise_.upper && x == *noise_.upper;
+  const double index = floor_index(x, noise_.grid);
+  if (!at_lower && !at_upper) {
+    const bool outside = (noise_.lower && x < *noise_.lower) || (noise_.upper && x > *noise_.upper);
+    if (outside || !std::isfinite(x) || index != ceil_index(x, noise_.grid)) return 0.0;
+  }
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    const OutputTails<Real> tails(noise_, clamped_);
+    if (at_lower) return round_nearest(tails.at_most(Real(index)), 0);
+    if (at_upper) return round_nearest(tails.at_least(Real(ceil_index(x, noise_.grid))), 0);
+    return round_nearest(tails.at(Real(index)), 0);
+  });
+}
+
+double OutputLaw::cdf(double x) const {
+  if (std::isnan(x)) refuse("x", "nan", "must be a number");
+  if (x == infinity || (noise_.upper && x >= *noise_.upper)) return 1.0;
+  if (x == -infinity || (noise_.lower && x < *noise_.lower)) return 0.0;
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    return round_nearest(OutputTails<Real>(noise_, clamped_).at_most(Real(floor_index(x, noise_.grid))), 0);
+  });
+}
+
+double OutputLaw::at_least(double x) const {
+  if (std::isnan(x)) refuse("x", "nan", "must be a number");
+  if (x == -infinity || (noise_.lower && x <= *noise_.lower)) return 1.0;
+  if (x == infinity || (noise_.upper && x > *noise_.upper)) return 0.0;
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    return round_nearest(OutputTails<Real>(noise_, clamped_).at_least(Real(ceil_index(x, noise_.grid))), 0);
+  });
+}
+
+double OutputLaw::quantile(const Rational& p) const {
+  if (p <= 0 || p >= 1) refuse("p", to_string(p), "must lie strictly between 0 and 1");
+  const double index = certify([&](auto zero) {
+    using Real = decltype(zero);
+    const OutputTails<Real> tails(noise_, clamped_);
+    const Real one(1.0);
+    const Real below = tails.below(one);
+    const Real target(p);
+    if (sign(below - target) >= 0) {
+      // Down to the last i with P(M <= m - i) = B q^(i-1) >= p.
+      const Real i = floor(tails.ratio() * log(below / target)) + one;
+      return round_nearest(tails.center() - i, 0);
+    }
+    // Up to the first i with P(M > m + i) = A q^i <= 1 - p.
+    const Real i = steps_down_to(tails.above(one), Real(Rational(1 - p)), tails.ratio());
+    return round_nearest(tails.center() + i, 0);
+  });
+  double output = std::ldexp(index, static_cast<int>(noise_.grid.exponent()));
+  if (noise_.lower) output = std::max(output, *noise_.lower);
+  if (noise_.upper) output = std::min(output, *noise_.upper);
+  return output;
+}
+
+bool is_symmetric(const OutputNoise& noise, double clamped) {
+  if (noise.lower.has_value() != noise.upper.has_value()) return false;
+  const double twice = 2 * clamped;
+  if (floor_index(twice, noise.grid) != ceil_index(twice, noise.grid)) return false;
+  if (!noise.lower) return true;
+  const certified::internal::Pair sum = certified::internal::two_sum(*noise.lower, *noise.upper);
+  return sum.lo == 0 && sum.hi == twice;
+}
+
+double OutputLaw::mean() const {
+  if (is_symmetric(noise_, clamped_)) return clamped_ == 0 ? 0.0 : clamped_;
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    const Real moved = output_moments<Real>(noise_, clamped_, false).first;
+    return round_nearest(moved + in_steps<Real>(clamped_, noise_.grid), noise_.grid.exponent());
+  });
+}
+
+double OutputLaw::variance() const {
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    const OutputMoments<Real> moments = output_moments<Real>(noise_, clamped_, true);
+    return round_nearest(moments.second - moments.first * moments.first, 2 * noise_.grid.exponent());
+  });
+}
+
+double OutputLaw::miss(const Rational& a) const {
+  if (a < 0) refuse("a", to_string(a), "must not be negative");
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    const OutputTails<Real> tails(noise_, clamped_);
+    const Real distance(Rational(a / noise_.grid.spacing().rational()));
+    const Real y = in_steps<Real>(value_, noise_.grid);
+    const Real high = y + distance;
+    const Real low = y - distance;
+    const auto bound = [&](const std::optional<double>& b) { return in_steps<Real>(*b, noise_.grid); };
+    // P(out > high): at or above the upper bound nothing is left, below the lower one everything is.
+    Real above;
+    if (noise_.lower && sign(high - bound(noise_.lower)) < 0) {
+      above = Real(1.0);
+    } else if (!noise_.upper || sign(high - bound(noise_.upper)) < 0) {
+      above = tails.at_least(floor(high) + Real(1.0));
+    }
+    Real below;
+    if (noise_.upper && sign(low - bound(noise_.upper)) > 0) {
+      below = Real(1.0);
+    } else if (!noise_.lower || sign(low - bound(noise_.lower)) > 0) {
+      below = tails.at_most(-floor(-low) - Real(1.0));
+    }
+    return round_nearest(above + below, 0);
+  });
+}
+
+// Without clamps the errors are |f|, 1 - |f|, 1 + |f|, 2 - |f| ..., on alternating sides. With C the larger of the
+// two first tails' partners (the one beyond the side the value leans to),
+//   P(error > j + |f|) = (A + B) q^j,   P(error > j - |f|) = (A q + B) q^(j-1) for f >= 0, (B q + A) q^(j-1) for f < 0.
+// Up to the nearer bound clamping changes nothing; from there on only the other side can miss.
+double OutputLaw::accuracy(const FailureRate& alpha) const {
+  if (value_ != clamped_) {
+    refuse("value", to_string(value_), "lies outside the bounds; an accuracy holds for values inside them");
+  }
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    const OutputTails<Real> tails(noise_, clamped_);
+    const Real one(1.0);
+    const Real limit(alpha.value());
+    const Real& f = tails.fraction();
+    const bool leans_up = sign(f) >= 0;
+    const Real lean = leans_up ? f : -f;
+    const Real above = tails.above(one);
+    const Real below = tails.below(one);
+    const Real q = exp(-tails.inverse_ratio());
+    const Real outer = steps_down_to(above + below, limit, tails.ratio()) + lean;
+    const Real mixed = leans_up ? above * q + below : below * q + above;
+    const Real inner = steps_down_to(mixed, limit, tails.ratio()) + one - lean;
+    const auto lesser = [](const Real& a, const Real& b) { return sign(a - b) <= 0 ? a : b; };
+    const auto greater = [](const Real& a, const Real& b) { return sign(a - b) >= 0 ? a : b; };
+    Real a = lesser(outer, inner);
+
+    const Real y = in_steps<Real>(clamped_, noise_.grid);
+    Real to_upper;
+    Real to_lower;
+    if (noise_.upper) to_upper = in_steps<Real>(*noise_.upper, noise_.grid) - y;
+    if (noise_.lower) to_lower = y - in_steps<Real>(*noise_.lower, noise_.grid);
+    if (noise_.upper || noise_.lower) {
+      const bool upper_first = noise_.upper && (!noise_.lower || sign(to_upper - to_lower) <= 0);
+      const Real& nearer = upper_first ? to_upper : to_lower;
+      if (sign(a - nearer) > 0) {
+        const Real& near_tail = upper_first ? above : below;
+        const Real& far_tail = upper_first ? below : above;
+        const Real offset =
+            upper_first ? f : -f;  // the outputs of the far side are at offset, offset + 1 ...
+        a = nearer;
+        // Unless even all of the far side is rare enough, the one at `offset` included.
+        if (sign(offset) < 0 || sign(one - near_tail - limit) > 0) {
+          a = greater(a, steps_down_to(far_tail, limit, tails.ratio()) + offset);
+        }
+        if (noise_.upper && noise_.lower) a = lesser(a, upper_first ? to_lower : to_upper);
+      }
+    }
+    return round_up(a, noise_.grid.exponent());
+  });
+}
+
+OutputLaw::Table OutputLaw::table(double least) const {
+  if (!(least > 0) || !(least < 1)) refuse("least", to_string(least), "must lie strictly between 0 and 1");
+  const double center = round_index(clamped_, noise_.grid);
+  const auto output = [&](double index) {
+    double x = std::ldexp(index, static_cast<int>(noise_.grid.exponent()));
+    if (noise_.lower) x = std::max(x, *noise_.lower);
+    if (noise_.upper) x = std::min(x, *noise_.upper);
+    return x == 0 ? 0.0 : x;
+  };
+  // About where the probability of an index falls below `least`; the exact end follows.
+  const double ratio = certify([&](auto zero) {
+    using Real = decltype(zero);
+    return round_up(in_steps<Real>(noise_.scale, noise_.grid), 0);
+  });
+  const double reach =
+      std::ceil(ratio * std::max(0.0, -std::log(least) - std::log(std::max(ratio, 0.25)))) + 2;
+  double first = center - reach;
+  double last = center + reach;
+  if (noise_.lower) first = std::max(first, floor_index(*noise_.lower, noise_.grid));
+  if (noise_.upper) last = std::min(last, ceil_index(*noise_.upper, noise_.grid));
+  if (!(last - first < most_rows)) {
+    refuse("grid", to_string(noise_.grid),
+           "the law has more than ten million outputs of probability " + to_string(least) +
+               " or more; choose a coarser grid or raise the least probability");
+  }
+  const auto keep = [&](double index) { return probability(output(index)) >= least; };
+  while (first < center && !keep(first)) ++first;
+  while (last > center && !keep(last)) --last;
+  Table table;
+  for (double index = first; index <= last; ++index) {
+    const double x = output(index);
+    table.outputs.push_back({x, probability(x)});
+  }
+  table.below = certify([&](auto zero) {
+    using Real = decltype(zero);
+    if (noise_.lower && table.outputs.front().output == *noise_.lower) return 0.0;
+    return round_nearest(OutputTails<Real>(noise_, clamped_).at_most(Real(first) - Real(1.0)), 0);
+  });
+  table.above = certify([&](auto zero) {
+    using Real = decltype(zero);
+    if (noise_.upper && table.outputs.back().output == *noise_.upper) return 0.0;
+    return round_nearest(OutputTails<Real>(noise_, clamped_).at_least(Real(last) + Real(1.0)), 0);
+  });
+  return table;
+}
+
+// On the half step of the grid that y lies in, at distances p and r from its ends, P(out <= x) is the Laplace
+// probability up to one end while x runs to the other: the difference is its mass. Any other half step has less.
+double OutputLaw::distance_to_laplace() const {
+  if (noise_.kind != NoiseKind::laplace) {
+    refuse("noise", "geometric", "the distance to Laplace noise is that of rounding it to the grid");
+  }
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    const OutputTails<Real> tails(noise_, clamped_);
+    const Real half(0.5);
+    const Real p = sign(tails.fraction()) >= 0 ? tails.fraction() : tails.fraction() + half;
+    const Real mass = -expm1(-p / tails.ratio()) - expm1(-(half - p) / tails.ratio());
+    return round_nearest(ldexp(mass, -1), 0);
+  });
+}
+
+}  // namespace snapdp

@@ -1,0 +1,224 @@
+#include "snapdp/mechanism/bias.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "mechanism/csv_rows.h"
+#include "mechanism/law_oracle.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+using oracle::Number;
+
+// Sum of (v_k - v_(k-1)) P(out >= v_k), term by term.
+Number slow_bias(const OutputNoise& noise, const Rational& guess) {
+  const Rational unit = noise.grid.spacing().rational();
+  Rational y = guess;
+  if (noise.lower && y < *noise.lower) y = *noise.lower;
+  if (noise.upper && y > *noise.upper) y = *noise.upper;
+  const long reach = static_cast<long>(100 * Rational(Rational(noise.scale) / unit).get_d()) + 5;
+  const Integer center = noise.grid.index(y);
+  Integer from = center - reach;
+  Integer to = center + reach;
+  Rational previous = Rational(from) * unit;
+  if (noise.lower && previous <= *noise.lower) {
+    previous = *noise.lower;
+    from = floor(Rational(previous / unit));
+  }
+  if (noise.upper) to = std::min(to, ceil(Rational(Rational(*noise.upper) / unit)));
+  Number sum(Rational(previous - guess));
+  for (Integer k = from + 1; k <= to; ++k) {
+    Rational x = Rational(k) * unit;
+    if (noise.upper && x > *noise.upper) x = *noise.upper;
+    sum = sum + Number(Rational(x - previous)) * oracle::at_least(k, y, Rational(noise.scale), noise.grid);
+    previous = x;
+  }
+  return sum;
+}
+
+TEST(Bias, Vectors) {
+  for (const auto& row : csv_rows("bias.csv", 5)) {
+    const OutputNoise noise{.scale = to_double_up(1 / row[0]),
+                            .grid = Grid::at_least(row[1]),
+                            .lower = -row[2].get_d(),
+                            .upper = row[2].get_d()};
+    const double result = bias(noise, row[3].get_d());
+    ASSERT_LE(std::fabs(Rational(result - row[4]).get_d()), 2e-16 * std::fabs(result))
+        << result << " " << row[4].get_d();
+  }
+}
+
+std::vector<OutputNoise> noises() {
+  std::mt19937_64 engine(11);
+  const auto pick = [&](std::uint64_t n) { return static_cast<int>(engine() % n); };
+  std::vector<OutputNoise> result;
+  while (result.size() < 80) {
+    OutputNoise noise{.scale = std::ldexp(1 + pick(1000), -8), .grid = Grid(pick(6) - 2)};
+    const double unit = std::ldexp(1.0, static_cast<int>(noise.grid.exponent()));
+    if (pick(4)) noise.upper = unit * (pick(100) - 20) / 8;
+    if (pick(4)) noise.lower = unit * (pick(100) - 80) / 8;
+    if (noise.lower && noise.upper && *noise.lower >= *noise.upper) continue;
+    result.push_back(noise);
+  }
+  return result;
+}
+
+std::string describe(const OutputNoise& noise) {
+  const auto text = [](const std::optional<double>& b) { return b ? to_string(*b) : "none"; };
+  return to_string(noise.scale) + " grid " + to_string(noise.grid) + " [" + text(noise.lower) + ", " +
+         text(noise.upper) + "]";
+}
+
+TEST(Bias, MatchesTheSumOverOutputs) {
+  std::mt19937_64 engine(12);
+  for (const OutputNoise& noise : noises()) {
+    const double unit = std::ldexp(1.0, static_cast<int>(noise.grid.exponent()));
+    for (int i = 0; i < 4; ++i) {
+      // Some guesses lie outside the bounds, some halfway between outputs.
+      const double guess = unit * (static_cast<double>(engine() % 321) - 160) / 16;
+      const Number exact = slow_bias(noise, Rational(guess));
+      ASSERT_NEAR(bias(noise, guess), exact.nearest(), 1.2e-16 * std::fabs(exact.nearest()) + 1e-40)
+          << describe(noise) << " at " << guess;
+    }
+  }
+}
+
+TEST(Bias, KnownValues) {
+  EXPECT_NEAR(bias({.scale = 1, .grid = Grid(0), .lower = -5.0, .upper = 5.0}, 4), -0.176434151, 5e-10);
+  const OutputNoise coarse{.scale = 1, .grid = Grid(3), .lower = -32.0, .upper = 32.0};
+  EXPECT_NEAR(std::fabs(bias(coarse, 32)), 0.073, 5e-4);
+  const WorstBias worst = worst_bias(coarse);
+  EXPECT_NEAR(std::fabs(worst.bias), 1.619, 5e-4);
+  EXPECT_NEAR(std::fabs(worst.guess), 0.832 * 32, 0.02);
+}
+
+TEST(Bias, IsZeroBySymmetry) {
+  EXPECT_EQ(bias({.scale = 1, .grid = Grid(0), .lower = -5.0, .upper = 5.0}, 0), 0);
+  EXPECT_EQ(bias({.scale = 1, .grid = Grid(0), .lower = -5.5, .upper = 5.5}, 0), 0);
+  EXPECT_EQ(bias({.scale = 3, .grid = Grid(-2), .lower = 0.0, .upper = 1.25}, 0.625), 0);
+  EXPECT_EQ(bias({.scale = 1, .grid = Grid(0)}, 7), 0);
+  EXPECT_EQ(bias({.scale = 1, .grid = Grid(0)}, 7.5), 0);
+  EXPECT_NE(bias({.scale = 1, .grid = Grid(0)}, 7.25), 0);
+  EXPECT_EQ(bias({.scale = 1, .kind = NoiseKind::geometric}, 7), 0);
+  EXPECT_EQ(bias({.scale = 1, .lower = 0.0, .upper = 4.0, .kind = NoiseKind::geometric}, 2), 0);
+  EXPECT_GT(bias({.scale = 1, .lower = 0.0, .upper = 4.0, .kind = NoiseKind::geometric}, 1), 0);
+  // Bounds that are mirror images while the grid is not.
+  EXPECT_NE(bias({.scale = 1, .grid = Grid(0), .lower = -4.7, .upper = 5.3}, 0.3), 0);
+  // A guess outside the bounds is at least that far off.
+  EXPECT_LT(bias({.scale = 1, .grid = Grid(0), .lower = -5.0, .upper = 5.0}, 9), -4);
+}
+
+TEST(WorstBias, IsWorseThanAScan) {
+  std::vector<OutputNoise> all = noises();
+  for (const double scale : {1e-3, 1e-4, 1e-6, 0.01, 0.1}) {
+    all.push_back({.scale = scale, .grid = Grid(0), .lower = -3.25, .upper = 2.5});
+    all.push_back({.scale = scale, .grid = Grid(0), .lower = 0.125, .upper = 0.375});
+    all.push_back({.scale = scale, .grid = Grid(0)});
+  }
+  for (const double scale : {50.0, 1e4, 1e9}) {
+    all.push_back({.scale = scale, .grid = Grid(0), .lower = -30.0, .upper = 20.5});
+    all.push_back({.scale = scale, .grid = Grid(0)});
+  }
+  for (const OutputNoise& noise : all) {
+    const WorstBias worst = worst_bias(noise);
+    ASSERT_EQ(worst.bias, bias(noise, worst.guess));
+    const double unit = std::ldexp(1.0, static_cast<int>(noise.grid.exponent()));
+    const double from = noise.lower.value_or(noise.upper.value_or(1) - 40 * unit);
+    const double to = noise.upper.value_or(from + 40 * unit);
+    ASSERT_TRUE(!noise.lower || worst.guess >= *noise.lower) << describe(noise);
+    ASSERT_TRUE(!noise.upper || worst.guess <= *noise.upper) << describe(noise);
+    double largest = 0;
+    double where = 0;
+    const int points = 600;
+    for (int i = 0; i <= points; ++i) {
+      const double y = i == points ? to : from + (to - from) * i / points;
+      const double b = std::fabs(bias(noise, y));
+      if (b > largest) {
+        largest = b;
+        where = y;
+      }
+    }
+    ASSERT_GE(std::fabs(worst.bias), largest * (1 - 0x1p-40))
+        << describe(noise) << " worst at " << worst.guess << ", scan at " << where;
+    // The scan comes close to it.
+    ASSERT_LE(std::fabs(worst.bias), largest + (to - from) / points) << describe(noise);
+  }
+  const OutputNoise geometric{.scale = 2, .lower = 0.0, .upper = 10.0, .kind = NoiseKind::geometric};
+  double largest = 0;
+  for (int y = 0; y <= 10; ++y) largest = std::max(largest, std::fabs(bias(geometric, y)));
+  EXPECT_EQ(std::fabs(worst_bias(geometric).bias), largest);
+}
+
+TEST(ExpectedBias, WeighsGuesses) {
+  const OutputNoise noise{.scale = 1, .grid = Grid(0), .lower = -5.0, .upper = 5.0};
+  const std::vector<double> guesses{4, 5, -1};
+  const std::vector<double> weights{1, 2, 0};
+  EXPECT_NEAR(expected_bias(noise, guesses, weights), (bias(noise, 4) + 2 * bias(noise, 5)) / 3, 1e-16);
+  const std::vector<double> symmetric{-4, 4};
+  const std::vector<double> equal{0.5, 0.5};
+  EXPECT_EQ(expected_bias(noise, symmetric, equal), 0);
+}
+
+TEST(ExpectedBias, UniformIsTheMeanOverTheRange) {
+  for (const OutputNoise& noise : noises()) {
+    if (!noise.lower || !noise.upper) continue;
+    // Gauss-Legendre with 3 points on each of many panels, whose ends include every kink of the bias.
+    const double unit = std::ldexp(1.0, static_cast<int>(noise.grid.exponent()));
+    const double width = *noise.upper - *noise.lower;
+    const int panels = static_cast<int>(width / (unit / 16) + 0.5) * 4;
+    double sum = 0;
+    for (int i = 0; i < panels; ++i) {
+      const double middle = *noise.lower + width * (i + 0.5) / panels;
+      const double offset = width / panels / 2 * std::sqrt(0.6);
+      sum += (5 * bias(noise, middle - offset) + 8 * bias(noise, middle) + 5 * bias(noise, middle + offset)) /
+             18;
+    }
+    ASSERT_NEAR(expected_bias_uniform(noise), sum / panels, 1e-10 * unit) << describe(noise);
+  }
+  EXPECT_EQ(expected_bias_uniform({.scale = 1, .grid = Grid(0), .lower = -5.0, .upper = 7.0}), 0);
+  EXPECT_EQ(expected_bias_uniform({.scale = 1, .lower = -5.0, .upper = 7.0, .kind = NoiseKind::geometric}),
+            0);
+  EXPECT_NE(expected_bias_uniform({.scale = 1, .grid = Grid(0), .lower = -5.0, .upper = 7.25}), 0);
+}
+
+template <typename Function>
+std::string refused_parameter(const Function& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    return error.parameter();
+  }
+  return "accepted";
+}
+
+TEST(Bias, Refusals) {
+  const double nan = std::nan("");
+  EXPECT_EQ(refused_parameter([&] { bias({.scale = 0}, 0); }), "scale");
+  EXPECT_EQ(refused_parameter([&] { bias({.scale = 1}, nan); }), "guess");
+  EXPECT_EQ(refused_parameter([&] { bias({.scale = 1, .lower = 1.0, .upper = 0.0}, 0); }), "lower");
+  EXPECT_EQ(refused_parameter([&] { worst_bias({.scale = nan}); }), "scale");
+  EXPECT_EQ(refused_parameter([&] { expected_bias_uniform({.scale = 1, .lower = 0.0}); }), "upper");
+  EXPECT_EQ(refused_parameter([&] { expected_bias_uniform({.scale = 1, .upper = 0.0}); }), "lower");
+  const OutputNoise noise{.scale = 1};
+  const auto weighted = [&](std::vector<double> guesses, std::vector<double> weights) {
+    return refused_parameter([&] { expected_bias(noise, guesses, weights); });
+  };
+  EXPECT_EQ(weighted({}, {}), "weights");
+  EXPECT_EQ(weighted({1}, {1, 2}), "weights");
+  EXPECT_EQ(weighted({1}, {-1}), "weights");
+  EXPECT_EQ(weighted({1}, {0}), "weights");
+  EXPECT_EQ(weighted({1}, {nan}), "weights");
+  EXPECT_EQ(weighted({nan}, {1}), "guess");
+}
+
+}  // namespace
+}  // namespace snapdp
