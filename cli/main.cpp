@@ -90,12 +90,12 @@ std::string explain(const CLI::App& tool, const CLI::ParseError& error) {
         for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
       }
       const std::string given = word.substr(0, word.find('='));
-      return full_name(app) + ": unknown option " + in_quotes(given) + did_you_mean(given, options) + help;
+      return full_name(app) + ": unknown option " + quoted_text(given) + did_you_mean(given, options) + help;
     }
     if (!commands.empty()) {
-      return full_name(app) + ": unknown command " + in_quotes(word) + did_you_mean(word, commands) + help;
+      return full_name(app) + ": unknown command " + quoted_text(word) + did_you_mean(word, commands) + help;
     }
-    return full_name(app) + ": unexpected argument " + in_quotes(word) + help;
+    return full_name(app) + ": unexpected argument " + quoted_text(word) + help;
   }
   return full_name(app) + ": " + error.what() + help;
 }

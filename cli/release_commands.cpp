@@ -68,10 +68,11 @@ Released run_release(const ReleaseArguments& arguments, const Specification& spe
   ReleaseOptions options;
   options.progress = [&](double percent) { progress.update(percent); };
   if (!arguments.yes) options.confirm = [&](const Plan& plan) { return confirm(plan, ledger); };
+  DuckdbOptions source;
+  source.path = data.string();
+  source.delimiter = specification.delimiter;
   return release(
-      specification, ledger,
-      [&] { return open_duckdb_source({.path = data.string(), .delimiter = specification.delimiter}); },
-      options);
+      specification, ledger, [&] { return open_duckdb_source(source); }, options);
 }
 
 // The statistics are paid for: whatever fails here, say where they still are.

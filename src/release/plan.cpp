@@ -32,7 +32,7 @@ AtomType column_type(const StatisticSpecification& statistic, const std::string&
   if (wanted == *stored || (wanted == AtomType::real && *stored == AtomType::integer)) {
     if (numeric && wanted == AtomType::text) {
       throw Error(ErrorCode::bad_data, "column",
-                  "column " + in_quotes(column) + " holds text, but a " + to_string(statistic.kind) +
+                  "column " + quoted_text(column) + " holds text, but a " + to_string(statistic.kind) +
                       (statistic.kind == StatisticKind::histogram
                            ? " with numeric bins needs numbers; put the categories "
                              "in quotes"
@@ -41,7 +41,7 @@ AtomType column_type(const StatisticSpecification& statistic, const std::string&
     return wanted;
   }
   throw Error(ErrorCode::bad_data, "type",
-              "type = \"" + type_name(wanted) + "\": the file stores column " + in_quotes(column) + " as " +
+              "type = \"" + type_name(wanted) + "\": the file stores column " + quoted_text(column) + " as " +
                   type_name(*stored) + "; remove type to use what is stored, or choose another column");
 }
 

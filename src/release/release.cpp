@@ -16,8 +16,8 @@ void check_ledger(const Plan& plan, const Ledger& ledger) {
   } else if (ledger.identity() != identity) {
     throw Error(ErrorCode::budget_refused, "ledger",
                 ledger.path().string() + ": the ledger is for dataset " +
-                    in_quotes(ledger.identity().dataset) + " with " + ledger.identity().neighbors +
-                    " neighbors, not for " + in_quotes(identity.dataset) + " with " + identity.neighbors +
+                    quoted_text(ledger.identity().dataset) + " with " + ledger.identity().neighbors +
+                    " neighbors, not for " + quoted_text(identity.dataset) + " with " + identity.neighbors +
                     " neighbors; use the ledger of this dataset");
   }
 }
@@ -32,7 +32,7 @@ void check_header(const Specification& specification, const std::vector<SourceCo
       if (found == names.end()) {
         const std::string suggestion = did_you_mean(name, names);
         throw Error(ErrorCode::bad_data, "column",
-                    specification.place(statistic) + "column " + in_quotes(name) +
+                    specification.place(statistic) + "column " + quoted_text(name) +
                         " is not in the header of the data" +
                         (suggestion.empty() ? "; check the name and the delimiter" : suggestion) +
                         " (names match to the letter)");
@@ -40,8 +40,9 @@ void check_header(const Specification& specification, const std::vector<SourceCo
       const SourceColumn& column = header[static_cast<std::size_t>(found - names.begin())];
       if (!column.unusable.empty()) {
         throw Error(ErrorCode::bad_data, "column",
-                    specification.place(statistic) + "column " + in_quotes(name) + " cannot be used: it is " +
-                        column.unusable + "; choose another column or convert it to a number or text");
+                    specification.place(statistic) + "column " + quoted_text(name) +
+                        " cannot be used: it is " + column.unusable +
+                        "; choose another column or convert it to a number or text");
       }
     }
   }

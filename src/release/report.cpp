@@ -1,5 +1,7 @@
 #include "snapdp/release/report.h"
 
+#include <algorithm>
+
 #include "snapdp/error.h"
 #include "statistic_json.h"
 
@@ -91,6 +93,10 @@ class StatisticTable {
     if (!alpha_.empty()) {
       text += "accuracy: the released value lies this near the exact one with probability " +
               (same_alpha_ ? confidence(parse_rational(alpha_, "alpha")) : "as shown") + ".\n";
+    }
+    const auto has_bins = [](const Json& statistic) { return statistic.contains("bins"); };
+    if (std::any_of(json_.at("statistics").begin(), json_.at("statistics").end(), has_bins)) {
+      text += "all bins: with the same probability every bin of the histogram is this near at once.\n";
     }
     for (const Json& statistic : json_.at("statistics")) {
       const std::string name = statistic.at("name");

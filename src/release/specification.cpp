@@ -204,10 +204,21 @@ void check_neighbors(const TomlTable& table, const Specification& specification,
   }
 }
 
+GridChoice read_grid(const TomlTable& table) {
+  const std::string text = table.get_text("grid");
+  try {
+    return GridChoice::parse(text);
+  } catch (const Error&) {
+    table.refuse("grid", "must be \"auto\", \"notes\" or a power of two from \"2^" +
+                             std::to_string(GridChoice::least_exponent) + "\" to \"2^" +
+                             std::to_string(GridChoice::greatest_exponent) + "\"");
+  }
+}
+
 StatisticSpecification read_statistic(const TomlDocument& document, const toml::table& node,
                                       std::size_t number, const Specification& specification) {
   const auto* given_name = node.get_as<std::string>("name");
-  const std::string context = given_name != nullptr ? "statistic " + in_quotes(given_name->get()) + ": "
+  const std::string context = given_name != nullptr ? "statistic " + quoted_text(given_name->get()) + ": "
                                                     : "[[statistic]] number " + std::to_string(number) + ": ";
   const TomlTable table(document, node, context, statistic_keys);
   StatisticSpecification statistic;
@@ -237,11 +248,7 @@ StatisticSpecification read_statistic(const TomlDocument& document, const toml::
   if (table.has("split")) statistic.split = read_split(table, specification.neighbors);
   if (table.has("nonnegative")) statistic.nonnegative = table.get_flag("nonnegative");
   if (table.has("grid")) {
-    try {
-      statistic.grid = GridChoice::parse(table.get_text("grid"));
-    } catch (const Error& error) {
-      table.refuse("grid", error.what());
-    }
+    statistic.grid = read_grid(table);
     if (statistic.kind == StatisticKind::mean && specification.neighbors == Neighbors::add_remove &&
         statistic.grid.is_explicit()) {
       table.refuse(
@@ -322,8 +329,8 @@ Neighbors parse_neighbors(std::string_view text, std::string_view parameter) {
   const auto found = std::find(neighbor_names.begin(), neighbor_names.end(), text);
   if (found == neighbor_names.end()) {
     throw Error(ErrorCode::invalid_argument, std::string(parameter),
-                std::string(parameter) + " = " + in_quotes(text) + ": must be " + either_of(neighbor_names) +
-                    did_you_mean(text, neighbor_names));
+                std::string(parameter) + " = " + quoted_text(text) + ": must be " +
+                    either_of(neighbor_names) + did_you_mean(text, neighbor_names));
   }
   return static_cast<Neighbors>(found - neighbor_names.begin());
 }
@@ -364,15 +371,12 @@ Specification Specification::parse(std::string_view text, std::string name,
   Specification specification;
   specification.text = text;
   specification.name = std::move(name);
-  const auto table = [&](const std::string& key) -> const toml::table& {
-    if (!root.has(key))
-      root.refuse_missing("[" + key + "]", "is missing; docs/specification.md has an example");
-    return root.get_table(key);
-  };
-  read_data(document, table("data"), folder, specification);
+  if (!root.has("data")) root.refuse_missing("[data]", "is missing; it says what is public about the data");
+  read_data(document, root.get_table("data"), folder, specification);
+  if (!root.has("budget"))
+    root.refuse_missing("[budget]", "is missing; its epsilon caps what this run may cost");
   specification.budget =
-      TomlTable(document, table("budget"), "[budget]: ", {"epsilon"}).get_positive("epsilon");
-
+      TomlTable(document, root.get_table("budget"), "[budget]: ", {"epsilon"}).get_positive("epsilon");
   if (!root.has("statistic"))
     root.refuse_missing("[[statistic]]", "is missing; ask for at least one statistic");
   const toml::array* statistics = root.get("statistic").as_array();
@@ -406,7 +410,7 @@ bool Specification::is_constant(const StatisticSpecification& statistic) const {
 }
 
 std::string Specification::place(const StatisticSpecification& statistic) const {
-  return name + ":" + std::to_string(statistic.line) + ": statistic " + in_quotes(statistic.name) + ": ";
+  return name + ":" + std::to_string(statistic.line) + ": statistic " + quoted_text(statistic.name) + ": ";
 }
 
 }  // namespace snapdp

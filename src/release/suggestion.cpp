@@ -14,12 +14,16 @@ char lower(char c) {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 
-// In halves: 2 for an edit, 1 for a change of case. Optimal string alignment distance (Damerau 1964,
+// In halves: 2 for an edit, 1 for a letter in another case and at most 1 where only case differs. Optimal string alignment distance (Damerau 1964,
 // restricted).
 std::size_t distance(std::string_view a, std::string_view b) {
   const auto cost = [&](std::size_t i, std::size_t j) -> std::size_t {
     return a[i] == b[j] ? 0 : lower(a[i]) == lower(b[j]) ? 1 : 2;
   };
+  if (std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                 [](char x, char y) { return lower(x) == lower(y); })) {
+    return a == b ? 0 : 1;
+  }
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> above(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
@@ -57,10 +61,10 @@ std::string nearest_name(std::string_view given, const std::vector<std::string>&
 
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
   const std::string name = nearest_name(given, known);
-  return name.empty() ? "" : "; did you mean " + in_quotes(name) + "?";
+  return name.empty() ? "" : "; did you mean " + quoted_text(name) + "?";
 }
 
-std::string in_quotes(std::string_view text) {
+std::string quoted_text(std::string_view text) {
   constexpr std::size_t longest = 60;
   std::string shown = "\"";
   std::size_t length = std::min(text.size(), longest);

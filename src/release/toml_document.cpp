@@ -94,9 +94,12 @@ TomlDocument::TomlDocument(std::string_view text, std::string name) : text_(text
   try {
     root_ = toml::parse(std::string_view(text_));
   } catch (const toml::parse_error& error) {
+    const std::string description(error.description());
+    const bool unheld = description.find("could not be interpreted") != std::string::npos ||
+                        description.find("not representable") != std::string::npos;
     throw Error(ErrorCode::invalid_argument, "specification",
-                place(error.source()) + "not TOML: " + std::string(error.description()) +
-                    "; numbers that TOML cannot hold may be written as text, \"1e-400\"");
+                place(error.source()) + "not TOML: " + description +
+                    (unheld ? "; a number that TOML cannot hold may be written as text, \"1e-400\"" : ""));
   }
 }
 
@@ -166,7 +169,7 @@ TomlTable::TomlTable(const TomlDocument& document, const toml::table& table, std
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const std::string suggestion = did_you_mean(name, known);
     throw Error(ErrorCode::invalid_argument, name,
-                document_.place(key.source()) + context_ + "unknown key " + in_quotes(name) +
+                document_.place(key.source()) + context_ + "unknown key " + quoted_text(name) +
                     (suggestion.empty() ? "; the keys here are " + either_of(known) : suggestion));
   }
 }

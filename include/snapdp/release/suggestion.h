@@ -15,7 +15,7 @@ std::string nearest_name(std::string_view given, const std::vector<std::string>&
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
 
 // `text` between double quotes, cut to 60 bytes, with control characters shown as "?".
-std::string in_quotes(std::string_view text);
+std::string quoted_text(std::string_view text);
 
 // "a, b or c".
 std::string either_of(const std::vector<std::string>& names);

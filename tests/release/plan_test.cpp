@@ -1,0 +1,310 @@
+#include "snapdp/release/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "release/replace.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+constexpr const char* change_one_head = R"([data]
+dataset = "d"
+neighbors = "change-one"
+size = 10000
+[budget]
+epsilon = 10
+)";
+constexpr const char* add_remove_head = R"([data]
+dataset = "d"
+neighbors = "add-remove"
+[budget]
+epsilon = 10
+)";
+
+Plan plan_of(const std::string& head, const std::string& statistics, std::vector<SourceColumn> schema = {}) {
+  return Plan(Specification::parse(head + statistics, "s.toml"), schema);
+}
+
+std::string statistic(const std::string& name, const std::string& keys) {
+  return "[[statistic]]\nname = \"" + name + "\"\n" + keys + "\n";
+}
+
+Error refusal(const std::string& head, const std::string& statistics, std::vector<SourceColumn> schema = {}) {
+  try {
+    plan_of(head, statistics, std::move(schema));
+  } catch (const Error& error) {
+    return error;
+  }
+  return Error(ErrorCode::io, "", "accepted " + statistics);
+}
+
+Rational sensitivity(const PlannedStatistic& planned) {
+  return planned.measurements.at(0).measurement.mechanism().sensitivity().rational();
+}
+
+TEST(Plan, EveryKindHasTheSensitivityOfItsTable) {
+  const Plan plan = plan_of(
+      change_one_head,
+      statistic("sum",
+                "kind = \"sum\"\ncolumn = \"x\"\ntype = \"integer\"\nbounds = [-5, 10]\nepsilon = 0.5") +
+          statistic("mean", "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 100]\nepsilon = 0.5") +
+          statistic("variance", "kind = \"variance\"\ncolumn = \"x\"\nbounds = [0, 100]\nepsilon = 0.5") +
+          statistic("covariance",
+                    "kind = \"covariance\"\ncolumns = [\"x\", \"y\"]\nbounds = [[0, 100], [0, 10]]\nepsilon "
+                    "= 0.5") +
+          statistic("histogram", "kind = \"histogram\"\ncolumn = \"x\"\ncategories = [1, 2]\nepsilon = 0.5"));
+  ASSERT_EQ(plan.statistics().size(), 5U);
+  EXPECT_EQ(plan.epsilon(), Rational(5, 2));
+  const std::vector<Rational> exact = {15, Rational(1, 100), 1, Rational(1, 10), 2};
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const PlannedStatistic& planned = plan.statistics()[i];
+    // Raised to the grid of the statistic, by less than 2^-40 of itself.
+    EXPECT_GE(sensitivity(planned), exact[i]);
+    EXPECT_LE(sensitivity(planned), exact[i] * (1 + Rational(1, 1L << 40)));
+    EXPECT_LE(planned.loss_bound, planned.epsilon);
+    EXPECT_GE(planned.loss_bound, planned.epsilon * (1 - Rational(1, 1L << 52)));
+    ASSERT_TRUE(planned.accuracy.has_value());
+    EXPECT_GT(planned.accuracy->tight, 0);
+    EXPECT_LE(planned.accuracy->tight, planned.accuracy->conservative);
+    EXPECT_EQ(planned.accuracy->simultaneous.has_value(), i == 4);
+  }
+  EXPECT_GT(*plan.statistics()[4].accuracy->simultaneous, plan.statistics()[4].accuracy->tight);
+  EXPECT_THAT(plan.statistics()[4].bins, ElementsAre("1", "2"));
+  // Public ranges with both ends finite clamp the output.
+  EXPECT_EQ(plan.statistics()[0].measurements[0].measurement.mechanism().lower(), -50000);
+  EXPECT_EQ(plan.statistics()[1].measurements[0].measurement.mechanism().upper(), 100);
+  EXPECT_EQ(plan.statistics()[4].measurements[0].measurement.mechanism().upper(), 10000);
+}
+
+TEST(Plan, UnderAddRemoveNothingIsClampedToARangeThatDependsOnTheRows) {
+  const Plan plan = plan_of(
+      add_remove_head,
+      statistic("count", "kind = \"count\"\nepsilon = 0.5") +
+          statistic("sum", "kind = \"sum\"\ncolumn = \"x\"\nbounds = [-5, 3]\nepsilon = 0.5") +
+          statistic("histogram", "kind = \"histogram\"\ncolumn = \"x\"\nedges = [0, 1]\nepsilon = 1"));
+  EXPECT_EQ(sensitivity(plan.statistics()[0]), 1);
+  EXPECT_EQ(sensitivity(plan.statistics()[1]), 5);
+  EXPECT_EQ(sensitivity(plan.statistics()[2]), 1);
+  for (const PlannedStatistic& planned : plan.statistics()) {
+    EXPECT_FALSE(planned.measurements[0].measurement.mechanism().lower().has_value());
+    EXPECT_FALSE(planned.measurements[0].measurement.mechanism().upper().has_value());
+  }
+}
+
+TEST(Plan, AMeanUnderAddRemoveIsTwoReleases) {
+  const std::string keys =
+      "kind = \"mean\"\ncolumn = \"x\"\nbounds = [10, 20]\nepsilon = 0.1\nsplit = [2, 1]";
+  const Plan plan = plan_of(add_remove_head, statistic("mean", keys));
+  const PlannedStatistic& mean = plan.statistics()[0];
+  ASSERT_EQ(mean.measurements.size(), 2U);
+  EXPECT_EQ(mean.measurements[0].part, "sum");
+  EXPECT_EQ(mean.measurements[0].epsilon, Rational(1, 15));
+  EXPECT_EQ(mean.measurements[1].part, "count");
+  EXPECT_EQ(mean.measurements[1].epsilon, Rational(1, 30));
+  EXPECT_EQ(mean.epsilon, Rational(1, 10));
+  EXPECT_EQ(sensitivity(mean), 5);
+  EXPECT_FALSE(mean.accuracy.has_value());
+
+  const std::string head = replaced(add_remove_head, "[budget]", "expected_size = 5000\n[budget]");
+  const Plan expected = plan_of(head, statistic("mean", keys));
+  ASSERT_TRUE(expected.statistics()[0].accuracy.has_value());
+  const double planned = expected.statistics()[0].accuracy->tight;
+  const double sum = mean.measurements[0].accuracy.tight;
+  const double count = mean.measurements[1].accuracy.tight;
+  EXPECT_NEAR(planned, (5 * count + sum) / (5000 - count), 1e-9);
+}
+
+TEST(Plan, TheLeastEpsilonThatIsAccurateEnough) {
+  const auto plan_for = [](const std::string& head, const std::string& name, const std::string& keys) {
+    return plan_of(head, statistic(name, keys));
+  };
+  const std::string head = replaced(add_remove_head, "[budget]", "expected_size = 5000\n[budget]");
+  const std::vector<std::pair<std::string, std::string>> wanted = {
+      {change_one_head, "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 100]\naccuracy = 0.25\nalpha = 0.01"},
+      {change_one_head,
+       "kind = \"sum\"\ncolumn = \"x\"\ntype = \"integer\"\nbounds = [0, 100]\naccuracy = 2000"},
+      {change_one_head,
+       "kind = \"histogram\"\ncolumn = \"x\"\ncategories = [1, 2, 3]\naccuracy = 20\ngrid = \"notes\""},
+      {head, "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 100]\naccuracy = 0.25"},
+      {head, "kind = \"count\"\naccuracy = 10"}};
+  for (const auto& [start, keys] : wanted) {
+    const Plan plan = plan_for(start, "x", keys);
+    const PlannedStatistic& planned = plan.statistics()[0];
+    EXPECT_LE(planned.accuracy->tight, *planned.specification.accuracy) << keys;
+    // One step of 2^-60 less is not enough.
+    const Rational less = planned.epsilon - Dyadic(Integer(1), -60).rational();
+    const std::string cheaper = replaced(keys, "accuracy = ", "epsilon = \"" + less.get_str() + "\" # ");
+    EXPECT_GT(plan_for(start, "x", cheaper).statistics()[0].accuracy->tight, *planned.specification.accuracy)
+        << keys;
+    EXPECT_EQ(Integer((Integer(1) << 60) % planned.epsilon.get_den()), 0);
+  }
+}
+
+TEST(Plan, PublicConstantsCostNothing) {
+  const Plan plan =
+      plan_of(change_one_head,
+              statistic("count", "kind = \"count\"\nepsilon = 1") +
+                  statistic("sum", "kind = \"sum\"\ncolumn = \"x\"\ntype = \"integer\"\nbounds = [7, 7]") +
+                  statistic("mean", "kind = \"mean\"\ncolumn = \"x\"\nbounds = [-0.0, 0]") +
+                  statistic("variance", "kind = \"variance\"\ncolumn = \"x\"\nbounds = [0.1, 0.1]") +
+                  statistic("covariance",
+                            "kind = \"covariance\"\ncolumns = [\"x\", \"y\"]\nbounds = [[0, 1], [3, 3]]"));
+  EXPECT_EQ(plan.epsilon(), 0);
+  const std::vector<Dyadic> constants = {10000, 70000, 0, 0, 0};
+  for (std::size_t i = 0; i < constants.size(); ++i) {
+    EXPECT_EQ(plan.statistics()[i].constant, constants[i]);
+    EXPECT_TRUE(plan.statistics()[i].measurements.empty());
+  }
+  EXPECT_THAT(plan.to_table(), HasSubstr("count: a public constant; released exactly"));
+  // Under add/remove a sum of equal values still tells how many there are.
+  const Plan add_remove =
+      plan_of(add_remove_head,
+              statistic("sum", "kind = \"sum\"\ncolumn = \"x\"\nbounds = [7, 7]\nepsilon = 1") +
+                  statistic("zero", "kind = \"sum\"\ncolumn = \"x\"\nbounds = [0, 0]\nepsilon = 1") +
+                  statistic("mean", "kind = \"mean\"\ncolumn = \"x\"\nbounds = [7, 7]\nepsilon = 1"));
+  EXPECT_EQ(sensitivity(add_remove.statistics()[0]), 7);
+  EXPECT_EQ(add_remove.statistics()[1].constant, Dyadic(0));
+  EXPECT_EQ(add_remove.statistics()[2].constant, Dyadic(7));
+  EXPECT_EQ(add_remove.epsilon(), 1);
+}
+
+TEST(Plan, DecimalBoundsRoundOutward) {
+  const Plan plan = plan_of(
+      change_one_head,
+      statistic("real", "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0.1, 0.7]\nepsilon = 1") +
+          statistic(
+              "integer",
+              "kind = \"mean\"\ncolumn = \"x\"\ntype = \"integer\"\nbounds = [-0.5, 0.7]\nepsilon = 1"));
+  const Bounds& real = plan.statistics()[0].bounds[0];
+  EXPECT_LT(real.lower().rational(), Rational(1, 10));
+  EXPECT_GT(real.upper().rational(), Rational(7, 10));
+  EXPECT_EQ(std::nextafter(real.lower().to_double_nearest(), 1), 0.1);
+  EXPECT_EQ(real.upper().to_double_nearest(), std::nextafter(0.7, 1));
+  EXPECT_EQ(plan.statistics()[1].bounds[0], Bounds(-1, 1));
+}
+
+TEST(Plan, TheSchemaGivesTypesThatTheSpecificationLeavesOpen) {
+  const std::string sum = statistic("s", "kind = \"sum\"\ncolumn = \"x\"\nbounds = [0, 9]\nepsilon = 0.001");
+  const auto is_integer = [](const Plan& plan) {
+    return plan.statistics()[0].measurements[0].measurement.aggregation().output_domain().integer;
+  };
+  EXPECT_FALSE(is_integer(plan_of(change_one_head, sum)));
+  EXPECT_TRUE(is_integer(plan_of(change_one_head, sum, {{"x", AtomType::integer, ""}})));
+  const std::string real = replaced(sum, "bounds", "type = \"real\"\nbounds");
+  EXPECT_FALSE(is_integer(plan_of(change_one_head, real, {{"x", AtomType::integer, ""}})));
+  const std::string integer = replaced(sum, "bounds", "type = \"integer\"\nbounds");
+  const Error error = refusal(change_one_head, integer, {{"x", AtomType::real, ""}});
+  EXPECT_EQ(error.code(), ErrorCode::bad_data);
+  EXPECT_THAT(error.what(), HasSubstr("stores column \"x\" as real"));
+  EXPECT_THAT(refusal(change_one_head, sum, {{"x", AtomType::text, ""}}).what(), HasSubstr("holds text"));
+  const std::string covariance = statistic(
+      "c", "kind = \"covariance\"\ncolumns = [\"x\", \"y\"]\nbounds = [[0, 1], [0, 1]]\nepsilon = 1");
+  EXPECT_NO_THROW(
+      plan_of(change_one_head, covariance, {{"x", AtomType::real, ""}, {"y", AtomType::integer, ""}}));
+}
+
+struct Fault {
+  std::string head;
+  std::string keys;
+  ErrorCode code;
+  std::string message;
+};
+
+TEST(Plan, RefusesWhatCannotBeDone) {
+  const std::string mean = "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 1]\n";
+  const std::vector<Fault> faults = {
+      {change_one_head, "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, \"1e309\"]\nepsilon = 1",
+       ErrorCode::invalid_argument,
+       "s.toml:7: statistic \"x\": bounds = [0, 1e309]: must lie within the range of doubles"},
+      {change_one_head, "kind = \"sum\"\ncolumn = \"x\"\ntype = \"integer\"\nbounds = [0, 1e19]\nepsilon = 1",
+       ErrorCode::invalid_argument, "64-bit integer"},
+      {change_one_head,
+       "kind = \"histogram\"\ncolumn = \"x\"\ntype = \"integer\"\ncategories = [1, 2.5]\nepsilon = 1",
+       ErrorCode::invalid_argument, "categories = 2.5: must be a whole number"},
+      {change_one_head, mean + "epsilon = 10.000001", ErrorCode::budget_refused,
+       "cost epsilon 10.000001 together, but [budget] allows this run 10"},
+      {change_one_head, mean + "accuracy = 1", ErrorCode::invalid_argument, "accuracy"},
+      {change_one_head, mean + "accuracy = 2\nalpha = 0.5", ErrorCode::invalid_argument, "accuracy"},
+      {change_one_head, mean + "accuracy = \"1e-6\"", ErrorCode::budget_refused, "[budget]"},
+      {change_one_head, mean + "accuracy = \"1e-300\"", ErrorCode::invalid_argument, "accuracy"},
+      {change_one_head, mean + "epsilon = \"1e-320\"", ErrorCode::invalid_argument, "s.toml:7"},
+      {change_one_head, mean + "epsilon = \"1e-400\"", ErrorCode::invalid_argument, "s.toml:7"},
+      {change_one_head, mean + "epsilon = 1\ngrid = \"2^-80\"", ErrorCode::invalid_argument, "grid"},
+      {change_one_head,
+       "kind = \"sum\"\ncolumn = \"x\"\ntype = \"integer\"\nbounds = [0, 1]\nepsilon = 1\ngrid = \"2^-3\"",
+       ErrorCode::invalid_argument, "grid"},
+      {add_remove_head, mean + "accuracy = 0.1", ErrorCode::invalid_argument,
+       "add expected_size under [data]"},
+      {replaced(add_remove_head, "[budget]", "expected_size = 10\n[budget]"), mean + "accuracy = 1",
+       ErrorCode::invalid_argument, "any guess is that accurate"},
+      {replaced(add_remove_head, "[budget]", "nulls = { impute = 0.5 }\n[budget]"),
+       "kind = \"sum\"\ncolumn = \"x\"\ntype = \"integer\"\nbounds = [0, 1]\nepsilon = 1",
+       ErrorCode::invalid_argument, "impute = 0.5: must be a whole number"},
+  };
+  for (const Fault& fault : faults) {
+    const Error error = refusal(fault.head, statistic("x", fault.keys));
+    EXPECT_EQ(error.code(), fault.code) << fault.keys << "\n" << error.what();
+    EXPECT_THAT(error.what(), HasSubstr(fault.message)) << fault.keys;
+  }
+}
+
+// Tiny alpha and a large range: stated accuracies stay true and finite where they can be.
+TEST(Plan, ExtremesAreTrueAnswers) {
+  const Plan plan = plan_of(
+      change_one_head,
+      statistic("far",
+                "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, \"0x1p47\"]\nepsilon = 1\nalpha = 1e-300") +
+          statistic("small", "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 1]\nepsilon = \"1e-9\""));
+  const PlannedStatistic& far = plan.statistics()[0];
+  const double scale = far.measurements[0].measurement.mechanism().scale();
+  EXPECT_NEAR(far.accuracy->tight, scale * 300 * std::log(10), 0.01 * scale * 690);
+  // No accuracy is worse than the whole range.
+  EXPECT_EQ(plan.statistics()[1].accuracy->tight, 1);
+}
+
+TEST(Plan, JsonHasTheKeysOfAReport) {
+  const Json json = Json::parse(
+      plan_of(change_one_head,
+              statistic("count", "kind = \"count\"") +
+                  statistic("mean", "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 100]\nepsilon = 0.25") +
+                  statistic("h",
+                            "kind = \"histogram\"\ncolumn = \"x\"\ncategories = [1, 2]\nother = "
+                            "\"bin\"\nepsilon = 0.5\nalpha = 0.01"))
+          .to_json());
+  EXPECT_EQ(json.at("dataset"), "d");
+  EXPECT_EQ(json.at("neighbors"), "change-one");
+  EXPECT_EQ(json.at("budget").at("epsilon"), "10");
+  EXPECT_EQ(json.at("budget").at("planned"), "0.75");
+  const Json& count = json.at("statistics").at(0);
+  EXPECT_EQ(count.at("value"), 10000);
+  EXPECT_EQ(count.at("epsilon"), "0");
+  EXPECT_EQ(count.at("accuracy").at("tight"), 0);
+  const Json& mean = json.at("statistics").at(1);
+  EXPECT_EQ(mean.at("epsilon"), "0.25");
+  EXPECT_EQ(parse_rational(mean.at("scale").get<std::string>(), "scale"),
+            Rational(to_double_up(parse_rational(mean.at("sensitivity").get<std::string>(), "s") * 4)));
+  EXPECT_EQ(mean.at("grid"), "0.00006103515625");  // 1/1024 of 1/16, the power of two above 0.04
+  EXPECT_LE(parse_rational(mean.at("loss_bound").get<std::string>(), "l"), Rational(1, 4));
+  EXPECT_EQ(mean.at("accuracy").at("alpha"), "0.05");
+  EXPECT_FALSE(mean.contains("value"));
+  EXPECT_FALSE(mean.at("accuracy").contains("simultaneous"));
+  const Json& histogram = json.at("statistics").at(2);
+  EXPECT_EQ(histogram.at("bins").size(), 3U);
+  EXPECT_EQ(histogram.at("bins").at(2).at("bin"), "other");
+  EXPECT_EQ(histogram.at("sensitivity"), "2");
+  EXPECT_EQ(histogram.at("scale"), "4");
+  EXPECT_EQ(histogram.at("grid"), "1");
+  EXPECT_EQ(histogram.at("accuracy").at("alpha"), "0.01");
+  EXPECT_GT(histogram.at("accuracy").at("simultaneous"), histogram.at("accuracy").at("tight"));
+}
+
+}  // namespace
+}  // namespace snapdp

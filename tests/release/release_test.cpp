@@ -1,0 +1,423 @@
+#include "snapdp/release/release.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "release/memory_source.h"
+#include "release/replace.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using Json = nlohmann::json;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+const double nan = std::nan("");
+
+constexpr const char* change_one_head = R"([data]
+dataset = "people"
+neighbors = "change-one"
+size = 8
+[budget]
+epsilon = "1e9"
+)";
+constexpr const char* add_remove_head = R"([data]
+dataset = "people"
+neighbors = "add-remove"
+[budget]
+epsilon = "1e9"
+)";
+
+std::string statistic(const std::string& name, const std::string& keys) {
+  return "[[statistic]]\nname = \"" + name + "\"\n" + keys + "\n";
+}
+
+// A ledger in a file of its own, and a source whose use is watched.
+class ReleaseTest : public testing::Test {
+ protected:
+  ~ReleaseTest() override { std::filesystem::remove_all(folder_); }
+
+  Ledger& ledger(const std::string& neighbors, const Rational& budget = Rational(1'000'000'000)) {
+    if (!ledger_) {
+      std::filesystem::create_directories(folder_);
+      ledger_ = Ledger::create(folder_ / "people.ledger", {"people", neighbors, ""}, budget);
+    }
+    return *ledger_;
+  }
+
+  // Copies are opened, so that a test may look at the source it made.
+  Released run(const std::string& text, const MemorySource& source, const ReleaseOptions& options = {}) {
+    const Specification specification = Specification::parse(text, "s.toml");
+    return release(
+        specification, ledger(to_string(specification.neighbors)),
+        [&] {
+          ++opened_;
+          return std::make_unique<MemorySource>(source);
+        },
+        options);
+  }
+
+  Json report(const std::string& text, const MemorySource& source) {
+    return Json::parse(run(text, source).report.json());
+  }
+
+  // The error of a run that must fail without having cost anything.
+  Error refusal(const std::string& text, const MemorySource& source) {
+    ledger(text.find("add-remove") != std::string::npos ? "add-remove" : "change-one");
+    const Rational before = ledger_->balance().spent;
+    try {
+      run(text, source);
+    } catch (const Error& error) {
+      EXPECT_EQ(ledger_->balance().spent, before);
+      return error;
+    }
+    return Error(ErrorCode::io, "", "released:\n" + text);
+  }
+
+  int opened_ = 0;
+
+ private:
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
+                                  ("snapdp_release_" + std::to_string(std::random_device()()));
+  std::optional<Ledger> ledger_;
+};
+
+MemorySource people() {
+  MemorySource source;
+  source.add("age", MemorySource::Reals{10, 20, 30, 40, 50, 60, 70, 80});
+  source.add("income", MemorySource::Reals{0, -100, 250, 1e5, nan, infinity, -infinity, 42.5});
+  source.add("visits", MemorySource::Integers{1, 2, 3, 4, 5, 6, 7, 100});
+  source.add("city", MemorySource::Texts{"ulm", "ulm", "bonn", "", "Ulm", "ulm ", "bonn", "x"});
+  return source;
+}
+
+// Statistics at an epsilon that leaves hardly any noise, so that their exact values show. Each lies within its accuracy
+// with probability 1 - 1e-12.
+const std::string exact_enough = "epsilon = \"1e7\"\nalpha = \"1e-12\"\n";
+
+TEST_F(ReleaseTest, ReleasesEveryKindUnderChangeOne) {
+  const std::string nulls = replaced(change_one_head, "size = 8", "size = 8\nnulls = { impute = 100 }");
+  const Json json = report(
+      nulls + statistic("count", "kind = \"count\"") +
+          statistic("sum", "kind = \"sum\"\ncolumn = \"visits\"\ntype = \"integer\"\nbounds = [0, 50]\n" +
+                               exact_enough) +
+          statistic("mean", "kind = \"mean\"\ncolumn = \"income\"\nbounds = [-50, 1000]\n" + exact_enough) +
+          statistic("variance", "kind = \"variance\"\ncolumn = \"age\"\nbounds = [0, 100]\n" + exact_enough) +
+          statistic("covariance",
+                    "kind = \"covariance\"\ncolumns = [\"age\", \"visits\"]\nbounds = [[0, 100], [0, 8]]\n" +
+                        exact_enough) +
+          statistic(
+              "cities",
+              "kind = \"histogram\"\ncolumn = \"city\"\ncategories = [\"ulm\", \"bonn\", \"kiel\"]\nother = "
+              "\"bin\"\n" +
+                  exact_enough) +
+          statistic("ages", "kind = \"histogram\"\ncolumn = \"age\"\nedges = [10, 30, 70]\n" + exact_enough),
+      people());
+  const Json& s = json.at("statistics");
+  EXPECT_EQ(json.at("release"), 1);
+  EXPECT_EQ(json.at("ledger").at("spent"), "60000000");
+  EXPECT_EQ(json.at("ledger").at("remaining"), "940000000");
+  EXPECT_EQ(s.at(0).at("value"), 8);
+  EXPECT_EQ(s.at(1).at("value"), 78);
+  EXPECT_TRUE(s.at(1).at("value").is_number_integer());
+  // Clamped and imputed: 0 -50 250 1000 100 1000 -50 42.5
+  const std::map<std::size_t, double> truth = {{2, 2292.5 / 8}, {3, 600}, {4, 420.0 / 7}};
+  for (const auto& [i, value] : truth) {
+    const double tight = s.at(i).at("accuracy").at("tight");
+    EXPECT_NEAR(s.at(i).at("value"), value, tight) << i;
+    EXPECT_LT(tight, 1e-2);
+  }
+  const auto counts = [&](std::size_t i) {
+    std::vector<std::int64_t> values;
+    for (const Json& bin : s.at(i).at("bins")) values.push_back(bin.at("value"));
+    return values;
+  };
+  EXPECT_THAT(counts(5), testing::ElementsAre(2, 2, 0, 4));
+  EXPECT_THAT(counts(6), testing::ElementsAre(2, 5));
+}
+
+TEST_F(ReleaseTest, ReleasesEveryKindUnderAddRemove) {
+  const std::string statistics =
+      statistic("count", "kind = \"count\"\n" + exact_enough) +
+      statistic("sum", "kind = \"sum\"\ncolumn = \"visits\"\ntype = \"integer\"\nbounds = [0, 50]\n" +
+                           exact_enough) +
+      statistic("mean", "kind = \"mean\"\ncolumn = \"income\"\nbounds = [-50, 1000]\n" + exact_enough) +
+      statistic("ages",
+                "kind = \"histogram\"\ncolumn = \"age\"\ntype = \"real\"\ncategories = [10, 20.0, \"99\"]\n" + exact_enough);
+  const Json json = report(add_remove_head + statistics, people());
+  const Json& s = json.at("statistics");
+  EXPECT_EQ(s.at(0).at("value"), 8);
+  EXPECT_EQ(s.at(1).at("value"), 78);
+  EXPECT_EQ(s.at(3).at("bins").at(1).at("value"), 1);
+  EXPECT_EQ(s.at(3).at("bins").at(2).at("value"), 0);
+  const Json& mean = s.at(2);
+  EXPECT_TRUE(mean.at("sensitivity").is_null());
+  ASSERT_EQ(mean.at("parts").size(), 2U);
+  EXPECT_EQ(mean.at("parts").at(0).at("name"), "sum");
+  EXPECT_EQ(mean.at("parts").at(0).at("center"), "475");
+  EXPECT_EQ(mean.at("parts").at(0).at("epsilon"), "5000000");
+  // The missing income is dropped: both parts speak of seven rows.
+  EXPECT_EQ(mean.at("parts").at(1).at("value"), 7);
+  EXPECT_NEAR(mean.at("value"), 2192.5 / 7, mean.at("accuracy").at("tight").get<double>());
+  EXPECT_LT(mean.at("accuracy").at("tight"), 0.1);
+
+  const std::string imputed = replaced(add_remove_head, "[budget]", "nulls = { impute = -7 }\n[budget]");
+  const Json other = report(imputed + statistics, people());
+  EXPECT_EQ(other.at("statistics").at(2).at("parts").at(1).at("value"), 8);
+  EXPECT_NEAR(other.at("statistics").at(2).at("value"), 2185.5 / 8, 0.1);
+}
+
+TEST_F(ReleaseTest, AnEmptyTableAndOneRowAreOrdinary) {
+  MemorySource empty;
+  empty.add("x", MemorySource::Reals{});
+  MemorySource one;
+  one.add("x", MemorySource::Reals{0.25});
+  const std::string text =
+      add_remove_head + statistic("count", "kind = \"count\"\nepsilon = 1") +
+      statistic("mean", "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 1]\nepsilon = 1") +
+      statistic("h", "kind = \"histogram\"\ncolumn = \"x\"\nedges = [0, 1]\nepsilon = 1");
+  for (const MemorySource& source : {empty, one}) {
+    for (int i = 0; i < 3; ++i) {
+      const Json json = report(text, source);
+      const double mean = json.at("statistics").at(1).at("value");
+      EXPECT_GE(mean, 0);
+      EXPECT_LE(mean, 1);
+    }
+  }
+}
+
+TEST_F(ReleaseTest, NonnegativeIsPostProcessing) {
+  MemorySource empty;
+  empty.add("x", MemorySource::Reals{});
+  std::string text =
+      add_remove_head +
+      statistic("h",
+                "kind = \"histogram\"\ncolumn = \"x\"\nepsilon = 0.01\nnonnegative = true\nedges = "
+                "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]");
+  constexpr int counts = 60;
+  for (int i = 0; i < counts; ++i) {
+    text += statistic("raw" + std::to_string(i), "kind = \"count\"\nepsilon = 0.01") +
+            statistic("count" + std::to_string(i), "kind = \"count\"\nepsilon = 0.01\nnonnegative = true");
+  }
+  const Json json = report(text, empty);
+  // Of 60 noisy counts of no rows more than .49 each are negative: none is with probability .51^60 < 1e-17.
+  bool negative = false;
+  for (const Json& statistic : json.at("statistics")) {
+    const std::string name = statistic.at("name");
+    if (name.starts_with("raw")) negative = negative || statistic.at("value") < 0;
+    if (name.starts_with("count")) {
+      EXPECT_GE(statistic.at("value"), 0);
+    }
+    if (name == "h") {
+      for (const Json& bin : statistic.at("bins")) EXPECT_GE(bin.at("value"), 0);
+    }
+  }
+  EXPECT_TRUE(negative);
+}
+
+TEST_F(ReleaseTest, IntegersBeyondDoublesAreExactText) {
+  MemorySource source;
+  const std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  source.add({"x", AtomType::integer, ""}, MemorySource::Integers{largest, largest, largest - 1});
+  const Json json = report(replaced(change_one_head, "size = 8", "size = 3") +
+                               statistic("sum",
+                                         "kind = \"sum\"\ncolumn = \"x\"\nbounds = [0, 9223372036854775807]\n"
+                                         "grid = \"2^12\"\n" +
+                                             replaced(exact_enough, "1e7", "1e8")),
+                           source);
+  const Json& value = json.at("statistics").at(0).at("value");
+  ASSERT_TRUE(value.is_string());
+  const Rational sum = Rational(Integer(largest)) * 3 - 1;
+  EXPECT_LE(abs(parse_rational(value.get<std::string>(), "sum") - sum),
+            Rational(json.at("statistics").at(0).at("accuracy").at("tight").get<double>()));
+}
+
+TEST_F(ReleaseTest, TheDebitComesAfterTheFoldAndBeforeTheReport) {
+  MemorySource source = people();
+  Ledger& book = ledger("change-one");
+  source.before_fold = [&] { EXPECT_EQ(book.balance().spent, 0); };
+  int asked = 0;
+  ReleaseOptions options;
+  options.confirm = [&](const Plan& plan) {
+    ++asked;
+    EXPECT_EQ(plan.epsilon(), Rational(1, 4));
+    EXPECT_EQ(book.balance().spent, 0);
+    return true;
+  };
+  double percent = 0;
+  options.progress = [&](double done) { percent = done; };
+  const std::string text =
+      change_one_head +
+      statistic("mean", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = \"0.25\"");
+  const Released released = run(text, source, options);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(percent, 100);
+  EXPECT_EQ(released.release, 1);
+  EXPECT_EQ(released.not_stored, "");
+  EXPECT_EQ(book.balance().spent, Rational(1, 4));
+  EXPECT_EQ(book.report(1), released.report.json());
+  EXPECT_EQ(book.specification(1), text);
+  EXPECT_THAT(book.entry(1).charges, testing::ElementsAre(LedgerCharge{"mean", Rational(1, 4)}));
+}
+
+TEST_F(ReleaseTest, ANoCostsNothing) {
+  ReleaseOptions options;
+  options.confirm = [](const Plan&) { return false; };
+  MemorySource source = people();
+  source.before_fold = [] { ADD_FAILURE() << "read the rows"; };
+  const std::string text =
+      change_one_head +
+      statistic("mean", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 1");
+  EXPECT_THROW(run(text, source, options), Error);
+  EXPECT_EQ(ledger("change-one").balance().spent, 0);
+}
+
+TEST_F(ReleaseTest, TenReleasesAtATenthFitABudgetOfOne) {
+  const std::string text =
+      change_one_head +
+      statistic("mean", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 0.1");
+  Ledger& book = ledger("change-one", 1);
+  for (int i = 1; i <= 10; ++i) EXPECT_EQ(run(text, people()).release, i);
+  EXPECT_EQ(book.balance().remaining, 0);
+  opened_ = 0;
+  const Error error = refusal(text, people());
+  EXPECT_EQ(error.code(), ErrorCode::budget_refused);
+  EXPECT_EQ(opened_, 0) << "the data were opened although the ledger refuses";
+}
+
+TEST_F(ReleaseTest, TheLedgerMustBeOfTheSameDataAndNeighbors) {
+  ledger("change-one");
+  const std::string mean =
+      statistic("mean", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 0.1");
+  EXPECT_EQ(refusal(replaced(change_one_head, "\"people\"", "\"People\"") + mean, people()).code(),
+            ErrorCode::budget_refused);
+  EXPECT_EQ(refusal(add_remove_head + mean, people()).code(), ErrorCode::budget_refused);
+  // Even when nothing is to be paid.
+  const Error error = refusal(
+      replaced(change_one_head, "\"people\"", "\"folk\"") + statistic("n", "kind = \"count\""), people());
+  EXPECT_EQ(error.code(), ErrorCode::budget_refused);
+  EXPECT_THAT(error.what(), HasSubstr("\"people\""));
+  EXPECT_EQ(opened_, 0);
+}
+
+TEST_F(ReleaseTest, ColumnsMustBeInTheHeaderToTheLetter) {
+  const auto mean_of = [](const std::string& column) {
+    return change_one_head +
+           statistic("mean", "kind = \"mean\"\ncolumn = \"" + column + "\"\nbounds = [0, 1]\nepsilon = 1");
+  };
+  MemorySource source = people();
+  source.add({"born", std::nullopt, "a date"}, MemorySource::Texts{"", "", "", "", "", "", "", ""});
+  source.before_fold = [] { ADD_FAILURE() << "read the rows"; };
+  for (const auto& [column, nearest] :
+       std::map<std::string, std::string>{{"Age", "age"}, {"incom", "income"}, {"vistis", "visits"}}) {
+    const Error error = refusal(mean_of(column), source);
+    EXPECT_EQ(error.code(), ErrorCode::bad_data);
+    EXPECT_THAT(error.what(), HasSubstr("s.toml:7: statistic \"mean\": column \"" + column + "\""));
+    EXPECT_THAT(error.what(), HasSubstr("did you mean \"" + nearest + "\"?"));
+  }
+  EXPECT_THAT(refusal(mean_of("zzz"), source).what(), HasSubstr("check the name and the delimiter"));
+  const Error date = refusal(mean_of("born"), source);
+  EXPECT_EQ(date.code(), ErrorCode::bad_data);
+  EXPECT_THAT(date.what(), HasSubstr("cannot be used: it is a date"));
+}
+
+TEST_F(ReleaseTest, AnotherSizeIsRefusedNamingTheDeclaredOneOnly) {
+  const std::string statistics =
+      statistic("n", "kind = \"count\"") +
+      statistic("mean", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 0.1");
+  for (const char* size : {"size = 7", "size = 9", "size = 1000000000000"}) {
+    const Error error = refusal(replaced(change_one_head, "size = 8", size) + statistics, people());
+    EXPECT_EQ(error.code(), ErrorCode::bad_data);
+    EXPECT_EQ(error.parameter(), "size");
+    EXPECT_THAT(error.what(), HasSubstr(size));
+    EXPECT_THAT(error.what(), Not(HasSubstr("8")));
+  }
+  // A constant is checked against the data too.
+  EXPECT_EQ(refusal(replaced(change_one_head, "size = 8", "size = 7") + statistic("n", "kind = \"count\""),
+                    people())
+                .code(),
+            ErrorCode::bad_data);
+}
+
+TEST_F(ReleaseTest, AFailedReadCostsNothing) {
+  MemorySource source = people();
+  source.before_fold = [] { throw Error(ErrorCode::io, "data", "the disk is gone"); };
+  const Error error =
+      refusal(change_one_head +
+                  statistic("mean", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 0.1"),
+              source);
+  EXPECT_STREQ(error.what(), "the disk is gone");
+}
+
+TEST_F(ReleaseTest, ConstantsAloneAreNotDebited) {
+  const Released released =
+      run(change_one_head + statistic("n", "kind = \"count\"\nepsilon = 1") +
+              statistic("seven", "kind = \"sum\"\ncolumn = \"age\"\ntype = \"integer\"\nbounds = [7, 7]"),
+          people());
+  EXPECT_FALSE(released.release.has_value());
+  const Json json = Json::parse(released.report.json());
+  EXPECT_TRUE(json.at("release").is_null());
+  EXPECT_EQ(json.at("statistics").at(0).at("value"), 8);
+  EXPECT_EQ(json.at("statistics").at(1).at("value"), 56);
+  EXPECT_EQ(json.at("ledger").at("spent"), "0");
+  EXPECT_TRUE(ledger("change-one").entries().empty());
+  EXPECT_THAT(released.report.to_table(), HasSubstr("n: a public constant"));
+}
+
+// The schema of a Parquet file decides types that the specification leaves open, and so the noise.
+TEST_F(ReleaseTest, TheSchemaDecidesOpenTypes) {
+  MemorySource source;
+  source.add({"x", AtomType::integer, ""}, MemorySource::Integers{1, 2, 3, 4, 5, 6, 7, 8});
+  const std::string text =
+      change_one_head + statistic("sum", "kind = \"sum\"\ncolumn = \"x\"\nbounds = [0, 9.5]\nepsilon = 1");
+  const Json integer = report(text, source);
+  EXPECT_EQ(integer.at("statistics").at(0).at("grid"), "1");
+  EXPECT_EQ(integer.at("statistics").at(0).at("sensitivity"), "10");
+  const Json real = report(replaced(text, "column", "type = \"real\"\ncolumn"), source);
+  EXPECT_EQ(real.at("statistics").at(0).at("grid"), "0.015625");
+}
+
+TEST_F(ReleaseTest, ATableOfAReportIsReadable) {
+  const Released released = run(
+      change_one_head +
+          statistic("mean_age", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\n" + exact_enough) +
+          statistic("city", "kind = \"histogram\"\ncolumn = \"city\"\ncategories = [\"ulm\", \"bonn\"]\n" +
+                                exact_enough),
+      people());
+  std::string table = released.report.to_table();
+  // Noise has the last word on digits, so they are all made 9.
+  const std::size_t value = table.find("mean_age   ") + 11;
+  for (std::size_t i = value; table[i] != ' '; ++i) {
+    if (table[i] != '.') table[i] = '9';
+  }
+  EXPECT_EQ(table,
+            "Release 1 of people (change-one neighbors, 8 rows)\n"
+            "\n"
+            "  statistic         value  accuracy 1 - 1e-12  all bins   epsilon\n"
+            "  mean_age   99.999999999          \u00b10.0000346            10000000\n"
+            "  city                                 \u00b10.501    \u00b10.501  10000000\n"
+            "    ulm                 2\n"
+            "    bonn                2\n"
+            "\n"
+            "accuracy: the released value lies this near the exact one with probability 1 - 1e-12.\n"
+            "all bins: with the same probability every bin of the histogram is this near at once.\n"
+            "Ledger: epsilon 20000000 spent, 980000000 remaining.\n");
+}
+
+TEST(Report, StoredTextsThatAreNoReportAreRefused) {
+  for (const char* text : {"", "{}", "[]", "null", "{\"statistics\": [{\"name\": 1}]}", "\xff"}) {
+    EXPECT_THROW(Report::from_json(text), Error) << text;
+  }
+}
+
+}  // namespace
+}  // namespace snapdp

@@ -1,0 +1,375 @@
+#include "snapdp/release/specification.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "release/replace.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A specification of every kind of statistic; tests change one thing in it.
+constexpr const char* change_one_text = R"([data]
+path = "people.csv"            # CSV
+dataset = "household-2024"
+neighbors = "change-one"
+size = 10000
+nulls = { impute = 0 }
+[budget]
+epsilon = "1.0"
+[[statistic]]
+name = "mean_age"
+kind = "mean"
+column = "age"
+type = "integer"
+bounds = [0, 100]
+epsilon = "0.25"
+[[statistic]]
+name = "education"
+kind = "histogram"
+column = "educ"
+categories = [1, 2, 3]
+other = "drop"
+epsilon = 0.25
+[[statistic]]
+name = "both"
+kind = "covariance"
+columns = ["age", "income"]
+bounds = [[0, 100], [-0.5, 5e5]]
+accuracy = "0.5"
+alpha = "0.05"
+)";
+
+constexpr const char* add_remove_text = R"([data]
+dataset = "d"
+neighbors = "add-remove"
+[budget]
+epsilon = 1
+[[statistic]]
+name = "income"
+kind = "mean"
+column = "income"
+bounds = [0, 1]
+epsilon = 0.1
+split = [1, 1]
+)";
+
+Error refusal(const std::string& text) {
+  try {
+    Specification::parse(text, "people.toml");
+  } catch (const Error& error) {
+    return error;
+  }
+  return Error(ErrorCode::io, "", "accepted:\n" + text);
+}
+
+TEST(Specification, ReadsEveryKey) {
+  const Specification s = Specification::parse(change_one_text, "people.toml", "/home/custodian");
+  EXPECT_EQ(s.data, "/home/custodian/people.csv");
+  EXPECT_EQ(s.dataset, "household-2024");
+  EXPECT_EQ(s.neighbors, Neighbors::change_one);
+  EXPECT_EQ(s.size, 10000U);
+  EXPECT_EQ(s.impute, Rational(0));
+  EXPECT_FALSE(s.drop_nulls);
+  EXPECT_EQ(s.budget, 1);
+  EXPECT_EQ(s.identity(), (LedgerIdentity{"household-2024", "change-one", ""}));
+  EXPECT_EQ(s.text, change_one_text);
+  ASSERT_EQ(s.statistics.size(), 3U);
+
+  const StatisticSpecification& mean = s.statistics[0];
+  EXPECT_EQ(mean.name, "mean_age");
+  EXPECT_EQ(mean.kind, StatisticKind::mean);
+  EXPECT_THAT(mean.columns, ElementsAre("age"));
+  EXPECT_EQ(mean.type, AtomType::integer);
+  EXPECT_EQ(mean.bounds[0].upper, 100);
+  EXPECT_EQ(mean.epsilon, Rational(1, 4));
+  EXPECT_EQ(mean.alpha, Rational(1, 20));
+  EXPECT_TRUE(mean.grid.is_automatic());
+  EXPECT_EQ(mean.line, 9);
+
+  const StatisticSpecification& histogram = s.statistics[1];
+  EXPECT_THAT(histogram.categories, ElementsAre(1, 2, 3));
+  EXPECT_FALSE(histogram.other);
+  EXPECT_EQ(histogram.epsilon, Rational(1, 4));
+
+  const StatisticSpecification& covariance = s.statistics[2];
+  EXPECT_THAT(covariance.columns, ElementsAre("age", "income"));
+  EXPECT_EQ(covariance.bounds[1].lower, Rational(-1, 2));
+  EXPECT_EQ(covariance.bounds[1].upper, 500000);
+  EXPECT_FALSE(covariance.epsilon.has_value());
+  EXPECT_EQ(covariance.accuracy, Rational(1, 2));
+}
+
+TEST(Specification, ReadsTheAddRemoveForm) {
+  const Specification s = Specification::parse(
+      replaced(add_remove_text, "split = [1, 1]", "split = [\"1/3\", 2]\ngrid = \"notes\"\nalpha = 1e-300") +
+          "[[statistic]]\nname = \"people\"\nkind = \"count\"\nepsilon = 0.1\nnonnegative = true\n"
+          "[[statistic]]\nname = \"colours\"\nkind = \"histogram\"\ncolumn = \"c\"\ncategories = "
+          "[\"r\u00e9d\", "
+          "\"x,[y\"]\nother = \"bin\"\nepsilon = 0.1\n"
+          "[[statistic]]\nname = \"ages\"\nkind = \"histogram\"\ncolumn = \"c\"\nedges = [-1, 0, "
+          "20.5]\nepsilon = 0.1\n",
+      "p.toml");
+  EXPECT_TRUE(s.data.empty());
+  EXPECT_FALSE(s.size.has_value());
+  EXPECT_TRUE(s.drop_nulls);
+  EXPECT_EQ(s.statistics[0].split[0], Rational(1, 3));
+  EXPECT_TRUE(s.statistics[0].grid.is_notes());
+  EXPECT_EQ(s.statistics[0].alpha, parse_rational("1e-300", "alpha"));
+  EXPECT_TRUE(s.statistics[1].nonnegative);
+  EXPECT_THAT(s.statistics[2].texts, ElementsAre("r\u00e9d", "x,[y"));
+  EXPECT_TRUE(s.statistics[2].other);
+  EXPECT_THAT(s.statistics[3].edges, ElementsAre(-1, 0, Rational(41, 2)));
+}
+
+TEST(Specification, NumbersAreWhatTheSourceTextSays) {
+  const auto epsilon = [](const std::string& line) {
+    return Specification::parse(replaced(change_one_text, "epsilon = \"0.25\"", line), "p.toml")
+        .statistics[0]
+        .epsilon;
+  };
+  EXPECT_EQ(epsilon("epsilon = 0.1"), Rational(1, 10));
+  EXPECT_EQ(epsilon("epsilon=0.1#comment"), Rational(1, 10));
+  EXPECT_EQ(epsilon("epsilon = +1_0.0_1e-1"), Rational(1001, 1000));
+  EXPECT_EQ(epsilon("epsilon = 0x10"), 16);
+  EXPECT_EQ(epsilon("epsilon = \"1/3\""), Rational(1, 3));
+  EXPECT_EQ(epsilon("\"epsilon\" = '0x1p-3'"), Rational(1, 8));
+  // Columns are counted in code points by the parser and in bytes by us.
+  EXPECT_EQ(epsilon("grid = \"notes\"\nepsilon = 0.3"), Rational(3, 10));
+  const Specification unicode = Specification::parse(
+      replaced(change_one_text, "columns = [\"age\", \"income\"]\nbounds = [[0, 100], [-0.5, 5e5]]",
+               "columns = [\"\u00e4\u20ac\U0001f600\", \"b\"]\nbounds = [[0.1, # \u20ac ]\n\t0.2,],[\"0.3\" "
+               ",0.7]]"),
+      "p.toml");
+  EXPECT_EQ(unicode.statistics[2].columns[0], "\u00e4\u20ac\U0001f600");
+  EXPECT_EQ(unicode.statistics[2].bounds[0].lower, Rational(1, 10));
+  EXPECT_EQ(unicode.statistics[2].bounds[0].upper, Rational(1, 5));
+  EXPECT_EQ(unicode.statistics[2].bounds[1].lower, Rational(3, 10));
+  EXPECT_EQ(unicode.statistics[2].bounds[1].upper, Rational(7, 10));
+  // An inline table on a line that begins with letters of more than one byte.
+  const Specification nulls = Specification::parse(
+      replaced(change_one_text, "nulls = { impute = 0 }", "nulls = { \"impute\" = 0.1 } # \u20ac"), "p.toml");
+  EXPECT_EQ(nulls.impute, Rational(1, 10));
+}
+
+TEST(Specification, AByteOrderMarkAndCarriageReturnsChangeNothing) {
+  std::string text = "\xef\xbb\xbf";
+  for (const char c : std::string(change_one_text))
+    text += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  const Specification s = Specification::parse(text, "p.toml");
+  EXPECT_EQ(s.statistics[1].epsilon, Rational(1, 4));
+  EXPECT_EQ(s.statistics[2].bounds[1].lower, Rational(-1, 2));
+}
+
+struct Fault {
+  const char* base;
+  std::string from;
+  std::string to;
+  std::string parameter;
+  std::string message;
+};
+
+TEST(Specification, RefusesWithPlaceRuleAndNextStep) {
+  const std::vector<Fault> faults = {
+      // Unknown keys, in every table.
+      {change_one_text, "[budget]", "[budgets]", "budgets",
+       "unknown key \"budgets\"; did you mean \"budget\"?"},
+      {change_one_text, "neighbors", "neighbours", "neighbours", "did you mean \"neighbors\"?"},
+      {change_one_text, "epsilon = \"1.0\"", "epsilom = 1", "epsilom", "did you mean \"epsilon\"?"},
+      {change_one_text, "bounds = [0, 100]", "bound = [0, 100]", "bound",
+       "people.toml:14: statistic \"mean_age\": unknown key \"bound\"; did you mean \"bounds\"?"},
+      {change_one_text, "impute", "inpute", "inpute", "did you mean \"impute\"?"},
+      {change_one_text, "[budget]", "zzzzzz = 1\n[budget]", "zzzzzz", "the keys here are path, dataset"},
+      // Missing keys.
+      {change_one_text, "[budget]\nepsilon = \"1.0\"", "", "[budget]", "is missing"},
+      {change_one_text, "dataset = \"household-2024\"", "", "dataset", "is missing"},
+      {change_one_text, "neighbors = \"change-one\"", "", "neighbors", "change-one or add-remove"},
+      {change_one_text, "size = 10000", "", "size", "is missing; change-one"},
+      {change_one_text, "name = \"mean_age\"", "", "name", "[[statistic]] number 1: name is missing"},
+      {change_one_text, "kind = \"mean\"", "", "kind", "is missing; it is count, sum"},
+      {change_one_text, "column = \"age\"", "", "column", "is missing"},
+      {change_one_text, "bounds = [0, 100]", "", "bounds", "is missing; declare public bounds"},
+      {change_one_text, "epsilon = \"0.25\"", "", "epsilon", "is missing; give epsilon"},
+      {change_one_text, "categories = [1, 2, 3]", "", "categories", "or edges are missing"},
+      // Wrong types and values.
+      {change_one_text, "size = 10000", "size = 10.5", "size", "whole number"},
+      {change_one_text, "size = 10000", "size = 0", "size", "at least 1"},
+      {change_one_text, "size = 10000", "size = \"1e19\"", "size", "below 2^63"},
+      {change_one_text, "size = 10000", "size = true", "size", "must be a number; this is true or false"},
+      {change_one_text, "\"household-2024\"", "2024", "dataset",
+       "must be a text in quotes; this is a number"},
+      {change_one_text, "\"household-2024\"", "\"\"", "dataset", "must not be empty"},
+      {change_one_text, "\"household-2024\"", "\"a\\u001bb\"", "dataset", "control characters"},
+      {change_one_text, "\"change-one\"", "\"change-on\"", "neighbors", "did you mean \"change-one\"?"},
+      {change_one_text, "size = 10000", "size = 10000\nexpected_size = 1", "expected_size", "use size"},
+      {change_one_text, "size = 10000", "size = 10000\ndelimiter = \";;\"", "delimiter", "one character"},
+      {change_one_text, "size = 10000", "size = 10000\ndelimiter = \".\"", "delimiter", "one character"},
+      {change_one_text, "nulls = { impute = 0 }", "nulls = \"drop\"", "nulls",
+       "not available under change-one"},
+      {change_one_text, "nulls = { impute = 0 }", "nulls = \"keep\"", "nulls", "must be \"drop\""},
+      {change_one_text, "nulls = { impute = 0 }", "nulls = {}", "impute", "is missing"},
+      {change_one_text, "nulls = { impute = 0 }", "nulls = { impute = nan }", "impute", "not a number"},
+      {change_one_text, "epsilon = \"1.0\"", "epsilon = 0", "epsilon",
+       "[budget]: epsilon = 0: must be greater than 0"},
+      {change_one_text, "kind = \"mean\"", "kind = \"meen\"", "kind", "did you mean \"mean\"?"},
+      {change_one_text, "type = \"integer\"", "type = \"int\"", "type", "real or integer"},
+      {change_one_text, "type = \"integer\"", "type = \"text\"", "type", "real or integer"},
+      {change_one_text, "bounds = [0, 100]", "bounds = [100, 0]", "bounds",
+       "bounds = [100, 0]: the lower bound"},
+      {change_one_text, "bounds = [0, 100]", "bounds = [0]", "bounds", "two ends"},
+      {change_one_text, "bounds = [0, 100]", "bounds = 0", "bounds", "must be an array"},
+      {change_one_text, "bounds = [0, 100]", "bounds = [nan, 100]", "bounds", "not a number"},
+      {change_one_text, "bounds = [0, 100]", "bounds = [0, inf]", "bounds", "not a number"},
+      {change_one_text, "bounds = [0, 100]", "bounds = [0, 1979-05-27]", "bounds", "this is a date"},
+      {change_one_text, "bounds = [0, 100]", "bounds = [\"0\", \"1e401\"]", "bounds",
+       "too large an exponent"},
+      {change_one_text, "bounds = [0, 100]", "bounds = [0, 1e999999]", "specification",
+       "people.toml:14: not TOML"},
+      {change_one_text, "bounds = [0, 100]",
+       "bounds = [0, " + std::string(60, '1') + "." + std::string(60, '1') + "]", "bounds",
+       "more than 100 digits"},
+      {change_one_text, "epsilon = \"0.25\"", "epsilon = \"0.25\"\naccuracy = 1", "accuracy",
+       "cannot stand beside"},
+      {change_one_text, "epsilon = \"0.25\"", "epsilon = -1", "epsilon",
+       "epsilon = -1: must be greater than 0"},
+      {change_one_text, "epsilon = \"0.25\"", "epsilon = nan", "epsilon", "not a number"},
+      {change_one_text, "epsilon = \"0.25\"", "epsilon = \"abc\"", "epsilon", "not a number"},
+      {change_one_text, "accuracy = \"0.5\"", "accuracy = 0", "accuracy", "greater than 0"},
+      {change_one_text, "alpha = \"0.05\"", "alpha = 0", "alpha", "strictly between 0 and 1"},
+      {change_one_text, "alpha = \"0.05\"", "alpha = 1", "alpha", "strictly between 0 and 1"},
+      {change_one_text, "other = \"drop\"", "other = \"keep\"", "other", "drop or bin"},
+      {change_one_text, "other = \"drop\"", "grid = \"2^x\"", "grid", "a power of two from \"2^-1022\""},
+      {change_one_text, "other = \"drop\"", "nonnegative = \"yes\"", "nonnegative", "true or false"},
+      {change_one_text, "categories = [1, 2, 3]", "categories = []", "categories", "at least one"},
+      {change_one_text, "categories = [1, 2, 3]", "categories = [1, \"a\"]", "categories", "mixes"},
+      {change_one_text, "categories = [1, 2, 3]", "categories = [1, 1.0]", "categories", "twice"},
+      {change_one_text, "categories = [1, 2, 3]", "categories = [\"a\", \"a\"]", "categories", "twice"},
+      {change_one_text, "categories = [1, 2, 3]", "categories = [1]\nedges = [1, 2]", "edges",
+       "cannot stand beside"},
+      {change_one_text, "categories = [1, 2, 3]", "edges = [1]", "edges", "at least two"},
+      {change_one_text, "categories = [1, 2, 3]", "edges = [1, 3, 2]", "edges", "increase strictly"},
+      {change_one_text, "categories = [1, 2, 3]", "edges = [1, 2]\ntype = \"text\"", "edges",
+       "use categories"},
+      {change_one_text, "categories = [1, 2, 3]", "categories = [1]\ntype = \"text\"", "categories",
+       "texts in quotes"},
+      {change_one_text, "categories = [1, 2, 3]", "categories = [1]\nbounds = [0, 1]", "bounds",
+       "use categories or edges"},
+      {change_one_text, "columns = [\"age\", \"income\"]", "columns = [\"age\"]", "columns", "two columns"},
+      {change_one_text, "columns = [\"age\", \"income\"]", "column = \"age\"", "column", "use columns = "},
+      {change_one_text, "[[0, 100], [-0.5, 5e5]]", "[0, 100]", "bounds", "a pair for each"},
+      {change_one_text, "[[0, 100], [-0.5, 5e5]]", "[[0, 100], [1, 0]]", "bounds", "swap them"},
+      {change_one_text, "epsilon = \"0.25\"", "epsilon = 1\nsplit = [1, 1]", "split",
+       "only under add-remove"},
+      {change_one_text, "epsilon = \"0.25\"", "epsilon = 1\ncategories = [1]", "categories",
+       "does not apply to a mean"},
+      {change_one_text, "name = \"education\"", "name = \"mean_age\"", "name",
+       "people.toml:16: statistic \"mean_age\""},
+      {change_one_text, "size = 10000", "size = 1", "kind", "needs size >= 2"},
+      // TOML's own rules.
+      {change_one_text, "size = 10000", "size = 1\nsize = 2", "specification", "people.toml:6: not TOML"},
+      {change_one_text, "bounds = [0, 100]", "bounds = [0, 100", "specification", "not TOML"},
+      // add-remove.
+      {add_remove_text, "\"add-remove\"", "\"add-remove\"\nsize = 5", "size", "private under add-remove"},
+      {add_remove_text, "kind = \"mean\"", "kind = \"variance\"", "split", "does not apply"},
+      {add_remove_text,
+       "kind = \"mean\"\ncolumn = \"income\"\nbounds = [0, 1]\nepsilon = 0.1\nsplit = [1, 1]",
+       "kind = \"variance\"\ncolumn = \"income\"\nbounds = [0, 1]\nepsilon = 0.1", "kind",
+       "not available under add-remove: its sensitivity needs a public number of rows"},
+      {add_remove_text, "split = [1, 1]", "split = [1, 0]", "split", "two weights above 0"},
+      {add_remove_text, "split = [1, 1]", "grid = \"2^-3\"", "grid", "auto"},
+  };
+  for (const Fault& fault : faults) {
+    const Error error = refusal(replaced(fault.base, fault.from, fault.to));
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
+    EXPECT_EQ(error.parameter(), fault.parameter) << error.what();
+    EXPECT_THAT(error.what(), HasSubstr(fault.message));
+    EXPECT_THAT(error.what(), testing::StartsWith("people.toml:"));
+  }
+}
+
+TEST(Specification, WantsAtLeastOneStatisticInItsForm) {
+  const std::string head = "[data]\ndataset = \"d\"\nneighbors = \"add-remove\"\n[budget]\nepsilon = 1\n";
+  EXPECT_THAT(refusal(head).what(), HasSubstr("[[statistic]] is missing"));
+  EXPECT_THAT(refusal("statistic = []\n" + head).what(), HasSubstr("two brackets"));
+  EXPECT_THAT(refusal(head + "[statistic]\nname = \"x\"\n").what(), HasSubstr("two brackets"));
+  EXPECT_THAT(refusal("statistic = [1]\n" + head).what(), HasSubstr("two brackets"));
+  EXPECT_THAT(refusal("").what(), HasSubstr("[data] is missing"));
+  EXPECT_THAT(refusal("data = 1").what(), HasSubstr("must be a table"));
+}
+
+// Nothing that is huge is ever parsed.
+TEST(Specification, RefusesWhatIsTooLargeOrTooDeepAtOnce) {
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "snapdp_large.toml";
+  std::ofstream(path) << "x = [" << std::string(10 << 20, '[');
+  try {
+    Specification::read(path);
+    ADD_FAILURE() << "accepted 10 MB";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_THAT(error.what(), HasSubstr("larger than 1 MiB"));
+  }
+  std::filesystem::remove(path);
+
+  std::string dotted = "a";
+  for (int i = 0; i < 400'000; ++i) dotted += ".a";
+  EXPECT_THAT(refusal("x = 1\n" + dotted + " = 1").what(),
+              HasSubstr("people.toml:2: a key has more than 16 dots"));
+  EXPECT_THAT(refusal("[" + dotted + "]").what(), HasSubstr("dots"));
+  std::string in_quotes = "x = { y";
+  for (int i = 0; i < 100'000; ++i) in_quotes += " . \"=\"";
+  EXPECT_THAT(refusal(in_quotes + " = 1 }").what(), HasSubstr("dots"));
+  EXPECT_THAT(refusal("x = " + std::string(500'000, '[')).what(), HasSubstr("not TOML"));
+  // Dots elsewhere are no keys.
+  EXPECT_NO_THROW(Specification::parse(
+      replaced(change_one_text, "household-2024", "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s") + "# " + dotted,
+      "p"));
+
+  std::string many = change_one_text;
+  for (int i = 0; i < 1000; ++i) {
+    many += "[[statistic]]\nname = \"s" + std::to_string(i) + "\"\nkind = \"count\"\n";
+  }
+  EXPECT_THAT(refusal(many).what(), HasSubstr("more than 1000 statistics"));
+  std::string bins = "categories = [0";
+  for (int i = 1; i <= 100'000; ++i) bins += "," + std::to_string(i);
+  EXPECT_THAT(refusal(replaced(change_one_text, "categories = [1, 2, 3]", bins + "]")).what(),
+              HasSubstr("more than 100000 entries"));
+}
+
+TEST(Specification, AFileThatCannotBeReadIsAnInputError) {
+  for (const char* path : {"/nowhere/at/all.toml", "/"}) {
+    try {
+      Specification::read(path);
+      ADD_FAILURE() << "read " << path;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::io);
+      EXPECT_THAT(error.what(), HasSubstr(path));
+    }
+  }
+}
+
+TEST(Specification, ConstantsNeedNoEpsilon) {
+  const Specification s = Specification::parse(
+      replaced(change_one_text, "bounds = [0, 100]\nepsilon = \"0.25\"", "bounds = [7, 7.0]") +
+          "[[statistic]]\nname = \"people\"\nkind = \"count\"\n",
+      "p.toml");
+  EXPECT_TRUE(s.is_constant(s.statistics[0]));
+  EXPECT_FALSE(s.is_constant(s.statistics[1]));
+  EXPECT_TRUE(s.is_constant(s.statistics[3]));
+  // A sum over a private number of equal rows tells that number.
+  const std::string sum = "kind = \"sum\"\ncolumn = \"income\"\nbounds = [7, 7]\nepsilon = 0.1\n";
+  const std::string mean =
+      "kind = \"mean\"\ncolumn = \"income\"\nbounds = [0, 1]\nepsilon = 0.1\nsplit = [1, 1]\n";
+  const Specification add_remove = Specification::parse(replaced(add_remove_text, mean, sum), "p.toml");
+  EXPECT_FALSE(add_remove.is_constant(add_remove.statistics[0]));
+}
+
+}  // namespace
+}  // namespace snapdp
