@@ -229,6 +229,47 @@ TEST_F(LedgerProcessesTest, ALedgerDoesNotSurviveAFork) {
   EXPECT_EQ(ledger.debit(household, charge(Rational(3, 4)), "").remaining, 0);
 }
 
+// For an auditor who may read but not write. Root may always write, so the child becomes somebody else.
+TEST_F(LedgerProcessesTest, ALedgerThatMayOnlyBeReadIsShownButNotDebited) {
+  {
+    Ledger ledger = Ledger::create(path_, household, 1);
+    ledger.store_report(ledger.debit(household, charge(Rational(1, 4)), "").release, "{}");
+  }
+  ASSERT_EQ(::chmod(path_.c_str(), 0444), 0);
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  const pid_t child = in_child([&] {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) return 1;
+    Ledger ledger = Ledger::open(path_);
+    if (ledger.verify().spent != Rational(1, 4) || ledger.report(1) != "{}") return 2;
+    int refused = 0;
+    const auto expect_io = [&](const std::function<void()>& action) {
+      try {
+        action();
+      } catch (const Error& error) {
+        if (error.code() == ErrorCode::io) ++refused;
+      }
+    };
+    expect_io([&] { ledger.check(household, Rational(1, 2)); });
+    expect_io([&] { ledger.debit(household, charge(Rational(1, 2)), ""); });
+    return refused == 2 ? 0 : 3;
+  });
+  EXPECT_EQ(wait_for(child), 0);
+  ASSERT_EQ(::chmod(path_.c_str(), 0600), 0);
+  EXPECT_EQ(Ledger::open(path_).verify().spent, Rational(1, 4));
+}
+
+// A ledger that may not even be read refuses everything.
+TEST_F(LedgerProcessesTest, ALedgerThatMayNotBeReadIsRefused) {
+  Ledger::create(path_, household, 1);
+  ASSERT_EQ(::chmod(path_.c_str(), 0), 0);
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  const pid_t child = in_child([&] {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) return 1;
+    return error_of([&] { Ledger::open(path_); }).code() == ErrorCode::budget_refused ? 0 : 2;
+  });
+  EXPECT_EQ(wait_for(child), 0);
+}
+
 TEST_F(LedgerProcessesTest, ALedgerLockedForTooLongIsRefusedAndNothingDebited) {
   Ledger ledger = Ledger::create(path_, household, 1);
   for (const char* lock : {"BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"}) {
