@@ -6,14 +6,27 @@
 #include <vector>
 
 #include "snapdp/error.h"
+#include "snapdp/mechanism/precision_snapping.h"
 #include "snapdp/random/recorded_tape.h"
 
 namespace snapdp {
 namespace {
 
-enum Column : std::size_t { epsilon, sensitivity, lower, upper, value, grid, sign, uniform_bits, output };
-constexpr std::array<std::string_view, 9> names = {"epsilon", "sensitivity", "lower",        "upper", "value",
-                                                   "grid",    "sign",        "uniform_bits", "output"};
+enum Column : std::size_t {
+  epsilon,
+  sensitivity,
+  lower,
+  upper,
+  value,
+  grid,
+  precision,
+  sign,
+  uniform_bits,
+  output
+};
+constexpr std::array<std::string_view, 10> names = {"epsilon",      "sensitivity", "lower",     "upper",
+                                                    "value",        "grid",        "precision", "sign",
+                                                    "uniform_bits", "output"};
 
 [[noreturn]] void refuse(std::size_t line, std::string_view column, const std::string& rule) {
   std::string where = "line " + std::to_string(line);
@@ -51,6 +64,7 @@ Line take_line(std::string_view& text) {
 struct Header {
   std::array<std::size_t, names.size()> place;
   std::size_t columns;
+  bool precision_mode;  // there is a column `precision`, and so none `grid`
 };
 
 Header parse_header(std::string_view line) {
@@ -66,8 +80,15 @@ Header parse_header(std::string_view line) {
       refuse(1, column, "occurs twice; remove one");
     }
   }
-  Header header = {{}, cells.size()};
+  const auto has = [&](Column column) {
+    return std::find(cells.begin(), cells.end(), names[column]) != cells.end();
+  };
+  Header header = {{}, cells.size(), has(precision)};
+  if (header.precision_mode && has(grid)) {
+    refuse(1, names[precision], "implies a grid and does not go with the column grid; remove one of the two");
+  }
   for (std::size_t name = 0; name < names.size(); ++name) {
+    if (name == (header.precision_mode ? grid : precision)) continue;
     const auto found = std::find(cells.begin(), cells.end(), names[name]);
     if (found == cells.end()) refuse(1, names[name], "is missing from the header; add it");
     header.place[name] = static_cast<std::size_t>(found - cells.begin());
@@ -115,6 +136,14 @@ class Row {
     return GridChoice(Grid(spacing.exponent()));
   }
 
+  long precision_bits() const {
+    const Rational bits = number(precision);
+    if (bits.get_den() != 1 || !bits.get_num().fits_slong_p()) refuse(precision, "must be a number of bits");
+    return bits.get_num().get_si();
+  }
+
+  bool precision_mode() const { return header_.precision_mode; }
+
   bool minus() const {
     if (text(sign) != "1" && text(sign) != "-1") refuse(sign, "must be 1 or -1");
     return text(sign) == "-1";
@@ -159,7 +188,8 @@ class Row {
   std::size_t line_;
 };
 
-double replay_once(const Snapping& mechanism, double statistic, std::vector<std::uint64_t> words,
+template <typename Mechanism>
+double replay_once(const Mechanism& mechanism, double statistic, std::vector<std::uint64_t> words,
                    const ReplayOptions& options) {
   RecordedTape tape(std::move(words));
   double result = 0;
@@ -167,15 +197,8 @@ double replay_once(const Snapping& mechanism, double statistic, std::vector<std:
   return result;
 }
 
-// The output of a row in exact mode.
-double recompute(const Row& row, const ReplayOptions& options) {
-  SnappingOptions parameters;
-  parameters.epsilon = row.number(epsilon);
-  parameters.sensitivity = row.real(sensitivity);
-  parameters.lower = row.optional_real(lower);
-  parameters.upper = row.optional_real(upper);
-  parameters.grid = row.grid_choice();
-  const Snapping mechanism(parameters);
+template <typename Mechanism>
+double recompute(const Mechanism& mechanism, const Row& row, const ReplayOptions& options) {
   const double statistic = row.real(value);
   // The output is monotone in U: it is decided by the bits given when all zeros and all ones after them
   // agree.
@@ -183,6 +206,24 @@ double recompute(const Row& row, const ReplayOptions& options) {
   const double greatest = replay_once(mechanism, statistic, row.words(true), options);
   if (least != greatest) row.refuse(uniform_bits, "these bits do not decide the output; give more of them");
   return least;
+}
+
+// The output of a row.
+double recompute(const Row& row, const ReplayOptions& options) {
+  if (row.precision_mode()) {
+    return recompute(PrecisionSnapping({.epsilon = row.number(epsilon),
+                                        .sensitivity = row.real(sensitivity),
+                                        .lower = row.optional_real(lower),
+                                        .upper = row.optional_real(upper),
+                                        .precision = row.precision_bits()}),
+                     row, options);
+  }
+  return recompute(Snapping({.epsilon = row.number(epsilon),
+                             .sensitivity = row.real(sensitivity),
+                             .lower = row.optional_real(lower),
+                             .upper = row.optional_real(upper),
+                             .grid = row.grid_choice()}),
+                   row, options);
 }
 
 }  // namespace

@@ -54,6 +54,18 @@ TEST(Trace, RecomputesEveryVectorOnEveryKernel) {
   EXPECT_EQ(first_difference(trace(blank, {.slow_only = true}), vectors), "");
 }
 
+TEST(Trace, RecomputesEveryVectorOfPrecisionMode) {
+  const std::string vectors = read("snap_precision.csv");
+  ASSERT_EQ(std::count(vectors.begin(), vectors.end(), '\n'), 501);
+  const std::string blank = without_output(vectors);
+  ASSERT_NE(blank, vectors);
+  for (const InstructionSet set : {InstructionSet::portable, InstructionSet::avx2, InstructionSet::avx512}) {
+    if (!is_supported(set)) continue;
+    EXPECT_EQ(first_difference(trace(blank, {.kernel = set}), vectors), "") << to_string(set);
+  }
+  EXPECT_EQ(first_difference(trace(blank, {.slow_only = true}), vectors), "");
+}
+
 const std::string header = "epsilon,sensitivity,lower,upper,value,grid,sign,uniform_bits,output\n";
 
 // ln(1/2) = -.693: 5 - .693 rounds to 4 on the grid 1, 4.25 on 2^-2.

@@ -19,13 +19,14 @@ namespace snapdp {
 //   lower, upper  the bounds; empty for none
 //   value         the exact statistic
 //   grid          a power of two; empty for the smallest one >= scale
+//   precision     in place of grid: precision mode (precision_snapping.h) with so many bits; both bounds are given
 //   sign          1 or -1: S
 //   uniform_bits  hexadecimal digits of U after the point
-//   output        clamp(grid * floor((clamp(value) + S * scale * ln U) / grid + 1/2)); ignored and recomputed
+//   output        what Snapping (or PrecisionSnapping) gives; ignored and recomputed
 //
 // Numbers are doubles, C99 hex floats by custom. Returns the same text with `output` recomputed as C99 hex
 // floats (and lines ending in "\n"). Throws bad_data, naming line and column, for malformed text, parameters
-// that Snapping refuses, and rows whose uniform_bits do not decide the output.
+// that the mechanism refuses, and rows whose uniform_bits do not decide the output.
 std::string trace(std::string_view vectors, const ReplayOptions& options = {});
 
 // "best", "portable", "avx2" or "avx512". Throws invalid_argument when this machine does not have it.

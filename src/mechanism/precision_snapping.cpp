@@ -1,0 +1,258 @@
+#include "snapdp/mechanism/precision_snapping.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mechanism/batch.h"
+#include "mechanism/certified.h"
+#include "mechanism/option_checks.h"
+#include "mechanism/precision_margin.h"
+#include "mechanism/precision_slow_path.h"
+#include "mechanism/secret.h"
+#include "mechanism/snap_kernel.h"
+#include "snapdp/numeric/float_environment.h"
+
+namespace snapdp {
+namespace {
+
+using namespace option_checks;
+
+// The fast path of batches is used for grids in this range: beyond, a multiple might overflow or be subnormal.
+constexpr long least_grid_exponent = -1000;
+constexpr long greatest_grid_exponent = 960;
+
+Rational power_of_two(long exponent) {
+  return Dyadic(Integer(1), exponent).rational();
+}
+
+// `value` to `precision` bits in the given direction.
+Dyadic rounded(const Rational& value, long precision, mpfr_rnd_t direction) {
+  SecretReal result(precision);
+  mpfr_set_q(result.get(), value.get_mpq_t(), direction);
+  return result.dyadic();
+}
+
+double checked_bound(const char* name, const std::optional<double>& bound) {
+  if (!bound) {
+    throw Error(ErrorCode::invalid_argument, name,
+                std::string(name) +
+                    " is missing: precision mode needs both bounds of the statistic, as its loss grows with "
+                    "their distance; give them, or use exact mode");
+  }
+  if (!std::isfinite(*bound)) {
+    refuse(name, to_string(*bound), "must be a finite number; precision mode needs both bounds");
+  }
+  return *bound + 0.0;  // -0 becomes +0
+}
+
+long checked_precision(const std::optional<long>& given, const Rational& epsilon) {
+  constexpr long least = PrecisionSnapping::least_precision;
+  constexpr long greatest = PrecisionSnapping::greatest_precision;
+  // epsilon > 2 eta from here up.
+  const long enough = 2 - Grid::at_least(epsilon).exponent();
+  if (given && (*given < least || *given > greatest)) {
+    refuse("precision", std::to_string(*given),
+           "must be between " + std::to_string(least) + " and " + std::to_string(greatest) +
+               " bits; leave it out for a good choice");
+  }
+  const long precision = given ? *given : std::max(118L, enough);
+  if (precision > greatest) {
+    refuse("epsilon", shown(epsilon),
+           "needs more than " + std::to_string(greatest) + " bits; choose a larger epsilon");
+  }
+  if (epsilon <= power_of_two(1 - precision)) {
+    refuse("precision", std::to_string(precision),
+           "epsilon = " + shown(epsilon) + " must be above 2^" + std::to_string(1 - precision) +
+               ": use a precision of at least " + std::to_string(enough) + " bits, or a larger epsilon");
+  }
+  return precision;
+}
+
+// scale < B < 2^(p-7) scale.
+void check_scale(const Rational& epsilon, const Dyadic& sensitivity, const Dyadic& half_width,
+                 const detail::PrecisionArithmetic& arithmetic) {
+  const Dyadic& scale = arithmetic.scale;
+  if (scale >= half_width) {
+    refuse(
+        "epsilon", shown(epsilon),
+        "the noise scale " + shown(Rational(to_double_up(scale.rational()))) +
+            " must be below half the distance of the bounds, " + shown(half_width.rational()) +
+            ", or the privacy of precision mode fails: choose a larger epsilon or wider bounds, or use exact "
+            "mode");
+  }
+  if (half_width >= scale_by_power_of_two(scale, arithmetic.precision - 7)) {
+    const Rational most_steps = half_width.rational() * epsilon / sensitivity.rational();
+    refuse("precision", std::to_string(arithmetic.precision),
+           "half the distance of the bounds, " + shown(half_width.rational()) + ", must be below 2^" +
+               std::to_string(arithmetic.precision - 7) + " times the noise scale " +
+               shown(Rational(to_double_up(scale.rational()))) + ": use a precision of at least " +
+               std::to_string(Grid::at_least(most_steps).exponent() + 8) + " bits, or narrower bounds");
+  }
+}
+
+// The loss beyond Delta / scale, rounded up: ln(1 + (up + q down) / (1 - q)) - ln(1 - (down + q up) / (1 - q)), where a
+// tail of the noise is at most 1 + up and at least 1 - down times that of the Laplace law, and q is the ratio of two
+// tails a step of the grid apart. proofs/make_snapping.md derives it.
+double loss_excess_up(const detail::PrecisionArithmetic& arithmetic, const Dyadic& half_width) {
+  const Rational eta = power_of_two(-arithmetic.precision);
+  const Rational scale = arithmetic.scale.rational();
+  const Rational step = arithmetic.grid.spacing().rational();
+  const Rational farthest = half_width.rational() + step / 2;  // boundary between two outputs
+  const Rational reach = (farthest * (1 + eta) + half_width.rational()) / scale;
+  const Rational least_step = (step - eta * farthest) / scale;
+  const Rational up_exponent = reach * (2 * eta + eta * eta) / ((1 + eta) * (1 + eta)) + 2 * eta;
+  const Rational down_exponent = reach * (2 * eta - eta * eta) / ((1 - eta) * (1 - eta));
+  return certified::certify([&](auto zero) {
+    using Real = decltype(zero);
+    const Real up = expm1(Real(up_exponent));
+    const Real down = -expm1(Real(Rational(-down_exponent)));
+    const Real q = exp(Real(Rational(-least_step)));
+    const Real rest = -expm1(Real(Rational(-least_step)));
+    return round_up(log1p((up + q * down) / rest) - log1p(-((down + q * up) / rest)), 0);
+  });
+}
+
+detail::SnapConstants constants_for(const detail::PrecisionArithmetic& arithmetic, double lower, double upper,
+                                    const Dyadic& center, const Dyadic& half_width) {
+  detail::SnapConstants constants;
+  const Grid grid = arithmetic.grid;
+  const auto in_steps = [&](const Dyadic& x) { return scale_by_power_of_two(x, -grid.exponent()); };
+  constants.ratio = in_steps(arithmetic.scale).to_double_nearest();
+  constants.limit = 0.5 - precision_margin(arithmetic.precision, in_steps(half_width).rational());
+  if (grid.exponent() < least_grid_exponent || grid.exponent() > greatest_grid_exponent) return constants;
+  constants.grid = std::ldexp(1.0, static_cast<int>(grid.exponent()));
+  constants.inverse_grid = std::ldexp(1.0, static_cast<int>(-grid.exponent()));
+  constants.lower = lower;
+  constants.upper = upper;
+  const Dyadic fraction = in_steps(center - grid.round(center));
+  constants.center = fraction.to_double_nearest();
+  const Dyadic rest = fraction - Dyadic(constants.center);
+  constants.center_rest = rest.to_double_nearest();
+  constants.narrow =
+      std::max(std::fabs(lower), std::fabs(upper)) <= snap_kernel::narrow_steps * constants.grid &&
+      Dyadic(constants.center_rest) == rest &&
+      // The output next to zero, center * grid, must not be rounded twice.
+      (rest.sign() == 0 ||
+       std::fabs(constants.center * constants.grid) >= std::numeric_limits<double>::min());
+  return constants;
+}
+
+}  // namespace
+
+PrecisionSnapping::PrecisionSnapping(const PrecisionSnappingOptions& options)
+    : epsilon_(checked_epsilon(options.epsilon)), sensitivity_(checked_sensitivity(options.sensitivity)) {
+  const FloatEnvironment environment;
+  lower_ = checked_bound("lower", options.lower);
+  upper_ = checked_bound("upper", options.upper);
+  check_order(lower_, upper_);
+  center_ = scale_by_power_of_two(Dyadic(lower_) + Dyadic(upper_), -1);
+  half_width_ = scale_by_power_of_two(Dyadic(upper_) - Dyadic(lower_), -1);
+
+  const long precision = checked_precision(options.precision, epsilon_);
+  const Rational eta = power_of_two(-precision);
+  const Rational ratio = half_width_.rational() / sensitivity_.rational();
+  inner_epsilon_ = rounded((epsilon_ - 2 * eta) / (1 + 12 * ratio * eta), precision, MPFR_RNDD);
+  arithmetic_.precision = precision;
+  arithmetic_.scale = rounded(sensitivity_.rational() / inner_epsilon_.rational(), precision, MPFR_RNDU);
+  arithmetic_.grid = Grid::at_least(arithmetic_.scale.rational());
+  check_scale(epsilon_, sensitivity_, half_width_, arithmetic_);
+  scale_ = arithmetic_.scale.to_double_up();
+  excess_ = Rational(loss_excess_up(arithmetic_, half_width_));
+  constants_ = constants_for(arithmetic_, lower_, upper_, center_, half_width_);
+}
+
+Rational PrecisionSnapping::loss_bound(const Rational& distance) const {
+  if (distance == 0) return 0;
+  return distance / arithmetic_.scale.rational() + excess_;
+}
+
+Rational PrecisionSnapping::notes_claim() const {
+  const Rational eta = power_of_two(-arithmetic_.precision);
+  return (sensitivity_.rational() + 12 * half_width_.rational() * eta) / arithmetic_.scale.rational() +
+         2 * eta;
+}
+
+// clamp_B(value - c).
+Dyadic PrecisionSnapping::centered(const Dyadic& value) const {
+  const Dyadic x = value - center_;
+  if (x > half_width_) return half_width_;
+  if (x < -half_width_) return -half_width_;
+  return x;
+}
+
+// c + clamp_B(grid * index), rounded to a double.
+double PrecisionSnapping::output(const Integer& index) const {
+  const Dyadic noisy = arithmetic_.grid.value(index);
+  if (noisy >= half_width_) return upper_;
+  if (noisy <= -half_width_) return lower_;
+  return (center_ + noisy).to_double_nearest();
+}
+
+std::optional<Integer> PrecisionSnapping::sample_quickly(const Dyadic& x, std::uint64_t word,
+                                                         InstructionSet kernel) const {
+  const Grid grid = arithmetic_.grid;
+  const Integer index = grid.index(x);
+  const double fraction = batch::fraction_of(x, index, grid);
+  const std::optional<long> steps = batch::steps(snap_kernel::kernel_for(kernel), constants_, fraction, word);
+  if (!steps) return std::nullopt;
+  return Integer(index + *steps);
+}
+
+Dyadic PrecisionSnapping::release(const Dyadic& value, SystemGenerator& generator) const {
+  return replay(value, generator);
+}
+
+void PrecisionSnapping::release(std::span<const double> values, std::span<double> out,
+                                SystemGenerator& generator) const {
+  replay(values, out, generator);
+}
+
+Dyadic PrecisionSnapping::replay(const Dyadic& value, WordSource& words, const ReplayOptions& options) const {
+  require_supported(options.kernel);
+  const FloatEnvironment environment;
+  SecretWords<1> word;
+  words.fill(word);
+  const Dyadic x = centered(value);
+  if (!options.slow_only && constants_.limit > 0) {
+    const std::optional<Integer> index = sample_quickly(x, word[0], options.kernel);
+    if (index) return output(*index);
+  }
+  return output(precision_snap_slowly(arithmetic_, x, word[0], words));
+}
+
+std::size_t PrecisionSnapping::replay(std::span<const double> values, std::span<double> out,
+                                      WordSource& words, const ReplayOptions& options) const {
+  const snap_kernel::Kernel kernel = snap_kernel::kernel_for(options.kernel);
+  const auto slow = [&](double value, std::span<const std::uint64_t> drawn, WordSource& more) {
+    return output(precision_snap_slowly(arithmetic_, centered(value), drawn[0], more));
+  };
+  const bool slow_only = options.slow_only || constants_.limit <= 0;
+  if (constants_.narrow) {
+    return batch::sample<chunk, 1>(
+        values, out, words, slow_only, true,
+        [&](std::span<const std::uint64_t> drawn, std::span<const double> in, std::span<double> result) {
+          return batch::run(kernel, constants_, drawn, in, result);
+        },
+        slow);
+  }
+  // Bounds too far from zero for the kernel: only the noise is computed in doubles.
+  return batch::sample<chunk, 1>(
+      values, out, words, slow_only, true,
+      [&](std::span<const std::uint64_t> drawn, std::span<const double> in, std::span<double> result) {
+        snap_kernel::Outcome outcome = {.undecided = false, .finite = batch::is_finite(in)};
+        for (std::size_t i = 0; outcome.finite && i < in.size(); ++i) {
+          const std::optional<Integer> index = sample_quickly(centered(in[i]), drawn[i], options.kernel);
+          result[i] = index ? output(*index) : std::numeric_limits<double>::quiet_NaN();
+          outcome.undecided |= !index;
+        }
+        return outcome;
+      },
+      slow);
+}
+
+Dyadic PrecisionSnapping::reference(const Dyadic& value, WordSource& words) const {
+  return output(precision_snap_plainly(arithmetic_, centered(value), words));
+}
+
+}  // namespace snapdp
