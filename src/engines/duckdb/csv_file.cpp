@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <set>
 
+#include "engines/duckdb/column_names.h"
 #include "snapdp/error.h"
 
 namespace snapdp::engine {
@@ -164,16 +164,7 @@ CsvHeader read_csv_header(const std::string& path, char delimiter) {
   }
 
   header.names = header_cells(line, delimiter);
-  std::set<std::string_view> seen;
-  for (std::size_t i = 0; i < header.names.size(); ++i) {
-    const std::string& name = header.names[i];
-    if (name.empty()) {
-      bad_header("column " + std::to_string(i + 1) + " of " + std::to_string(header.names.size()) +
-                 " has no name; the first line must name every column");
-    }
-    if (!seen.insert(name).second)
-      bad_header("two columns are named \"" + name + "\"; give every column a name of its own");
-  }
+  check_column_names(header.names, "header");
   return header;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "engines/duckdb/column_names.h"
 #include "engines/duckdb/connection.h"
 #include "engines/duckdb/csv_file.h"
 #include "engines/duckdb/fold_function.h"
@@ -86,18 +87,19 @@ FoldInput input_of(const Table& table, const std::string& name, AtomType wanted)
                                    [&](const SourceColumn& each) { return each.name == name; });
   if (column == table.columns().end()) {
     throw Error(ErrorCode::bad_data, "column",
-                "column = \"" + name + "\": the data have no column of exactly this name");
+                "column = " + engine::shown(name) + ": the data have no column of exactly this name");
   }
   if (!column->unusable.empty()) {
-    throw Error(
-        ErrorCode::bad_data, "column",
-        "column = \"" + name + "\": it is " + column->unusable + "; statistics take numbers and text");
+    throw Error(ErrorCode::bad_data, "column",
+                "column = " + engine::shown(name) + ": it is " + column->unusable +
+                    "; statistics take numbers and text");
   }
   const std::string sql = engine::sql_column(static_cast<std::size_t>(column - table.columns().begin()));
   if (!column->type) return {sql, true, wanted};
   if (*column->type != wanted && !(*column->type == AtomType::integer && wanted == AtomType::real)) {
     throw Error(ErrorCode::bad_data, "type",
-                "type = \"" + word(wanted) + "\": column \"" + name + "\" is " + word(*column->type) +
+                "type = \"" + word(wanted) + "\": column " + engine::shown(name) + " is " +
+                    word(*column->type) +
                     " by the file's schema; declare it so, or leave its type to the schema");
   }
   return {"TRY_CAST(" + sql + " AS " + (wanted == AtomType::real ? "DOUBLE" : "BIGINT") + ")", false, wanted};
@@ -108,7 +110,8 @@ void check_domain(const FoldRequest& request) {
   const std::vector<AtomDomain>& columns = request.aggregation->input_domain().columns();
   std::vector<AtomType> types;
   for (const AtomDomain& column : columns) types.push_back(column.type);
-  if (columns.size() != request.columns.size() || columns != untrusted_domain(types).columns()) {
+  if (columns.size() != request.columns.size() || columns.size() > Chunk::max_columns ||
+      columns != untrusted_domain(types).columns()) {
     throw Error(ErrorCode::mismatch, "aggregation",
                 "aggregation: a source folds " + std::to_string(request.columns.size()) +
                     " untrusted columns, but this one takes " +
@@ -123,9 +126,7 @@ class DuckdbSource final : public Source {
       : path_(full_path(options.path)),
         format_(format_of(options)),
         delimiter_(options.delimiter),
-        connection_({path_, options.threads, options.temp_folder}) {
-    if (format_ == FileFormat::csv) engine::check_csv_delimiter(delimiter_);
-  }
+        connection_({path_, options.threads, options.temp_folder}) {}
 
   std::vector<SourceColumn> columns() override { return open_table()->columns(); }
 
@@ -151,6 +152,7 @@ class DuckdbSource final : public Source {
     try {
       engine::Result result = connection_.run("SELECT " + function.call() + " FROM " + scan.from, progress);
       const engine::DataChunk chunk(duckdb_fetch_chunk(*result.out()));
+      if (chunk.get() == nullptr) throw EngineFailure(EngineFailure::Kind::other);
       const auto* places = static_cast<const std::uint64_t*>(
           duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk.get(), 0)));
       engine::FoldedRows folded = function.take(places[0]);
@@ -177,6 +179,7 @@ class DuckdbSource final : public Source {
 }  // namespace
 
 std::unique_ptr<Source> open_duckdb_source(const DuckdbOptions& options) {
+  engine::check_csv_delimiter(options.delimiter);
   return std::make_unique<DuckdbSource>(options);
 }
 

@@ -220,7 +220,7 @@ FoldFunction::FoldFunction(const Connection& connection, std::vector<FoldInput> 
     delete static_cast<std::shared_ptr<Pass>*>(pass);
   });
   if (duckdb_register_aggregate_function(connection.get(), function.get()) == DuckDBError)
-    throw EngineFailure(EngineFailure::Kind::other);
+    throw Error(ErrorCode::io, "engine", "engine: DuckDB does not accept the fold as an aggregate function");
 }
 
 FoldFunction::~FoldFunction() = default;

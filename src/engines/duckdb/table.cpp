@@ -1,5 +1,6 @@
 #include "engines/duckdb/table.h"
 
+#include "engines/duckdb/column_names.h"
 #include "engines/duckdb/csv_file.h"
 #include "snapdp/error.h"
 
@@ -177,15 +178,11 @@ std::unique_ptr<const Table> open_parquet(const Connection& connection, const st
         connection.prepare("SELECT * FROM read_parquet(" + sql_text(path) + ", hive_partitioning = false)");
     if (duckdb_prepared_statement_column_count(statement.get()) != names.size())
       bad_parquet("the schema of the Parquet file is one that SnapDP does not read");
+    check_column_names(names, "schema");
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (names[i].empty()) {
-        bad_parquet("column " + std::to_string(i + 1) + " of " + std::to_string(names.size()) +
-                    " of the Parquet file has no name; every column needs one");
-      }
-      for (const SourceColumn& earlier : columns) {
-        if (earlier.name == names[i])
-          bad_parquet("two columns are named \"" + names[i] + "\"; give every column a name of its own");
-      }
+      // DuckDB renames what it takes for a duplicate by adding to the name. Otherwise the two lists must agree.
+      if (!std::string_view(duckdb_prepared_statement_column_name(statement.get(), i)).starts_with(names[i]))
+        bad_parquet("the schema of the Parquet file is one that SnapDP does not read");
       const LogicalType type(duckdb_prepared_statement_column_logical_type(statement.get(), i));
       columns.push_back(schema_column(names[i], type.get()));
     }
