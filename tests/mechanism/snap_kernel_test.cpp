@@ -122,28 +122,8 @@ class Inputs {
 
   // Anything from subnormal to huge, but mostly near the noise: near ties, near grid points, random.
   double value(const Snapping& mechanism, bool moderate) {
-    const double spacing = std::ldexp(1.0, static_cast<int>(mechanism.grid().exponent()));
-    switch (below(moderate ? 6 : 9)) {
-      case 0:
-        return 0;
-      case 1:
-        return sign() * unit() * mechanism.scale() * 30;
-      case 2:
-        return sign() * (static_cast<double>(below(1000)) + 0.5) * spacing;
-      case 3:
-        return std::nextafter(sign() * (static_cast<double>(below(1000)) + 0.5) * spacing, sign() * 1e308);
-      case 4:
-        return sign() * static_cast<double>(below(std::uint64_t{1} << 53)) * spacing;
-      case 5:
-        return sign() * std::ldexp(unit(), -1074 + between(0, 60));
-      case 6:
-        return sign() * std::ldexp(1 + unit(), between(-1022, 1022));
-      case 7:
-        // Around the places where every double is an integer or a half.
-        return std::nextafter(sign() * std::ldexp(spacing, between(49, 54)), sign() * 1e308) + spacing / 2;
-      default:
-        return sign() * std::numeric_limits<double>::max();
-    }
+    const double drawn = any_value(mechanism, moderate);
+    return std::isfinite(drawn) ? drawn : 0;
   }
 
   // A word for `value`: random, next to a rounding boundary, or at an end of the range of U.
@@ -183,6 +163,31 @@ class Inputs {
   }
 
  private:
+  double any_value(const Snapping& mechanism, bool moderate) {
+    const double spacing = std::ldexp(1.0, static_cast<int>(mechanism.grid().exponent()));
+    switch (below(moderate ? 6 : 9)) {
+      case 0:
+        return 0;
+      case 1:
+        return sign() * unit() * mechanism.scale() * 30;
+      case 2:
+        return sign() * (static_cast<double>(below(1000)) + 0.5) * spacing;
+      case 3:
+        return std::nextafter(sign() * (static_cast<double>(below(1000)) + 0.5) * spacing, sign() * 1e308);
+      case 4:
+        return sign() * static_cast<double>(below(std::uint64_t{1} << 53)) * spacing;
+      case 5:
+        return sign() * std::ldexp(unit(), -1074 + between(0, 60));
+      case 6:
+        return sign() * std::ldexp(1 + unit(), between(-1022, 1022));
+      case 7:
+        // Around the places where every double is an integer or a half.
+        return std::nextafter(sign() * std::ldexp(spacing, between(49, 54)), sign() * 1e308) + spacing / 2;
+      default:
+        return sign() * std::numeric_limits<double>::max();
+    }
+  }
+
   std::mt19937_64 engine_;
 };
 
@@ -221,7 +226,6 @@ TEST(SnapKernel, AgreesWithTheSlowPathBitForBit) {
     std::vector<std::uint64_t> words(size);
     for (std::size_t i = 0; i < size; ++i) {
       values[i] = inputs.value(mechanism, round % 2 == 0);
-      if (!std::isfinite(values[i])) values[i] = 0;
       words[i] = inputs.word_for(mechanism, values[i]);
     }
     fast += expect_agreement(mechanism, values, words, inputs.word());
