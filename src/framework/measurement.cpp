@@ -5,7 +5,7 @@
 namespace snapdp {
 namespace {
 
-Snapping mechanism_for(const Aggregation& aggregation, const NoiseOptions& options) {
+Mechanism mechanism_for(const Aggregation& aggregation, const NoiseOptions& options) {
   const Rational sensitivity = aggregation.sensitivity();
   if (sensitivity == 0) {
     throw Error(
@@ -14,20 +14,28 @@ Snapping mechanism_for(const Aggregation& aggregation, const NoiseOptions& optio
         "the constant itself, without noise and without spending");
   }
   const StatisticDomain& statistic = aggregation.output_domain();
-  SnappingOptions snapping{.epsilon = options.epsilon.value(),
-                           .sensitivity = to_dyadic(sensitivity, "sensitivity")};
+  MechanismOptions mechanism{.epsilon = options.epsilon.value(),
+                             .sensitivity = to_dyadic(sensitivity, "sensitivity"),
+                             .grid = options.grid,
+                             .integer = statistic.integer && options.mode == Mode::exact,
+                             .mode = options.mode,
+                             .precision = options.precision,
+                             .noise = options.noise};
   if (statistic.range) {
-    snapping.lower = statistic.range->lower().to_double_down();
-    snapping.upper = statistic.range->upper().to_double_up();
+    mechanism.lower = statistic.range->lower().to_double_down();
+    mechanism.upper = statistic.range->upper().to_double_up();
   }
-  snapping.grid = options.grid;
-  snapping.integer = statistic.integer;
-  return Snapping(snapping);
+  return Mechanism(mechanism);
 }
 
-Relation privacy_for(const Aggregation& aggregation, const Snapping& mechanism) {
-  // Adding Laplace noise of scale s to values at (L1) distance d loses at most d / s.
-  return Relation::chain(aggregation.stability(), Relation::stable(1 / Rational(mechanism.scale())));
+Relation privacy_for(const Aggregation& aggregation, const Mechanism& mechanism) {
+  // The noise is on values whose (absolute or L1) distance the stability relation bounds.
+  const auto loss = [mechanism](const Rational& distance) {
+    return distance == 0 ? Rational(0) : mechanism.loss_bound(distance);
+  };
+  const Relation noise(
+      [loss](const Rational& distance, const Rational& epsilon) { return epsilon >= loss(distance); }, loss);
+  return Relation::chain(aggregation.stability(), noise);
 }
 
 }  // namespace
@@ -39,12 +47,19 @@ Measurement::Measurement(Aggregation aggregation, const NoiseOptions& options)
 
 Accuracy Measurement::accuracy(const FailureRate& alpha) const {
   const StatisticDomain& statistic = aggregation_.output_domain();
-  AccuracyQuery query{.scale = mechanism_.scale(), .grid = mechanism_.grid(), .alpha = alpha};
+  AccuracyQuery query{
+      .scale = mechanism_.scale(), .grid = mechanism_.grid(), .alpha = alpha, .noise = mechanism_.noise()};
   // An integer statistic is exact on its grid; any other was rounded to it, by at most half its spacing.
   if (!statistic.integer) query.rounding_error = statistic.grid.spacing().rational() / 2;
-  if (statistic.range)
+  const Rational arithmetic = mechanism_.arithmetic_error();
+  query.rounding_error += arithmetic + mechanism_.output_error();
+  if (statistic.range) {
     query.range = to_double_up(Rational(*mechanism_.upper()) - Rational(*mechanism_.lower()));
-  return {conservative_accuracy(query), tight_accuracy(query), laplace_accuracy(query)};
+  }
+  const double conservative = conservative_accuracy(query);
+  // The tight formula takes both tails from the exact law, which arithmetic of fewer than about 100 bits bends visibly.
+  const bool bent = arithmetic > Rational(0x1p-90) * Rational(mechanism_.scale());
+  return {conservative, bent ? conservative : tight_accuracy(query), laplace_accuracy(query)};
 }
 
 Release Measurement::release(const Chunk& rows, BudgetAccountant& accountant) const {

@@ -13,7 +13,7 @@
 #include "snapdp/framework/aggregation.h"
 #include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/grid_choice.h"
-#include "snapdp/mechanism/snapping.h"
+#include "snapdp/mechanism/mechanism.h"
 #include "snapdp/random/system_generator.h"
 
 namespace snapdp {
@@ -42,6 +42,9 @@ class BudgetAccountant {
 struct NoiseOptions {
   Epsilon epsilon;  // at distance 1 of the input metric
   GridChoice grid = {};
+  Mode mode = Mode::exact;
+  std::optional<long> precision = {};    // bits, in precision mode
+  NoiseKind noise = NoiseKind::laplace;  // geometric: for integer statistics
 };
 
 // The half-width a of an interval with P(|released - exact statistic| > a) <= alpha, for each coordinate.
@@ -64,10 +67,10 @@ class Measurement {
   Measurement(Aggregation aggregation, const NoiseOptions& options);
 
   const Aggregation& aggregation() const { return aggregation_; }
-  const Snapping& mechanism() const { return mechanism_; }
+  const Mechanism& mechanism() const { return mechanism_; }
   Metric input_metric() const { return aggregation_.input_metric(); }
   // holds(d_in, epsilon): inputs at distance d_in are told apart with loss at most epsilon (pure differential
-  // privacy). Forward map: sensitivity(d_in) / scale.
+  // privacy). What is proved: see Mechanism::loss_bound.
   const Relation& privacy() const { return privacy_; }
   // The loss at distance d_in, exact; at most the requested epsilon at distance 1.
   Rational loss(const Rational& d_in = 1) const { return privacy_.forward(d_in); }
@@ -80,7 +83,7 @@ class Measurement {
 
  private:
   Aggregation aggregation_;
-  Snapping mechanism_;
+  Mechanism mechanism_;
   Relation privacy_;
 };
 

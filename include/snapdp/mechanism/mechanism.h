@@ -1,0 +1,88 @@
+// One of the three mechanisms, chosen at run time: what a measurement holds.
+//
+//   Mechanism exact({.epsilon = Rational(1, 4), .sensitivity = Dyadic(1), .lower = 0, .upper = 100});
+//   Mechanism notes({.epsilon = 1, .sensitivity = Dyadic(1), .lower = 0, .upper = 100, .mode = Mode::precision});
+//   Mechanism counts({.epsilon = 1, .sensitivity = Dyadic(1), .noise = NoiseKind::geometric});
+//
+// Snapping (the default), PrecisionSnapping and Geometric are the mechanisms themselves; their headers say what each
+// promises. This class only passes on.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "snapdp/mechanism/geometric.h"
+#include "snapdp/mechanism/law.h"
+#include "snapdp/mechanism/precision_snapping.h"
+#include "snapdp/mechanism/snapping.h"
+
+namespace snapdp {
+
+enum class Mode {
+  exact,      // noise of real numbers; the default
+  precision,  // the notes' arithmetic of p bits
+};
+
+std::string to_string(Mode mode);       // "exact", "precision"
+std::string to_string(NoiseKind kind);  // "laplace", "geometric"
+
+struct MechanismOptions {
+  Rational epsilon = 0;              // requested privacy loss, > 0
+  Dyadic sensitivity = 0;            // largest distance between neighboring values, > 0
+  std::optional<double> lower = {};  // public bounds; precision mode needs both
+  std::optional<double> upper = {};
+  GridChoice grid = {};                // exact mode with Laplace noise; the others have their own grid
+  bool integer = false;                // outputs must be integers; geometric noise needs integer values
+  Mode mode = Mode::exact;             // geometric noise is exact
+  std::optional<long> precision = {};  // bits, in precision mode
+  NoiseKind noise = NoiseKind::laplace;
+};
+
+class Mechanism {
+ public:
+  // Throws invalid_argument naming the option that the chosen mechanism cannot take, or that does not go with it: a
+  // grid or integer outputs in precision mode, a precision in exact mode, geometric noise on reals.
+  explicit Mechanism(const MechanismOptions& options);
+
+  Mode mode() const {
+    return std::holds_alternative<PrecisionSnapping>(mechanism_) ? Mode::precision : Mode::exact;
+  }
+  NoiseKind noise() const {
+    return std::holds_alternative<Geometric>(mechanism_) ? NoiseKind::geometric : NoiseKind::laplace;
+  }
+  const std::variant<Snapping, PrecisionSnapping, Geometric>& variant() const { return mechanism_; }
+
+  const Rational& epsilon() const;
+  const Dyadic& sensitivity() const;
+  double scale() const;
+  Grid grid() const;
+  std::optional<double> lower() const;
+  std::optional<double> upper() const;
+  // What is proved for values at most `distance` apart. In precision mode this may exceed epsilon by about 2^-100 where
+  // only the notes' claim stays below it; see PrecisionSnapping.
+  Rational loss_bound(const Rational& distance) const;
+  // At the sensitivity: the proved bound when it is at most epsilon, else the notes' claim, which always is.
+  Rational stated_loss() const;
+  // Whether stated_loss() is proved.
+  bool loss_is_proved() const;
+
+  // As the law of its outputs is concerned, for a value y: the law is that of the noise at y - origin(), shifted by
+  // origin(). The origin is 0 except in precision mode, whose grid is anchored at the middle of the bounds. See
+  // arithmetic_error() for what the law leaves out.
+  OutputNoise output_noise() const;
+  Dyadic origin() const;
+
+  // How far the noise of p-bit arithmetic may be from that of real arithmetic on the same digits, and how far the last
+  // rounding to a double may move an output: both 0 except in precision mode.
+  Rational arithmetic_error() const;
+  Rational output_error() const;
+
+  // See the mechanisms.
+  Dyadic release(const Dyadic& value, SystemGenerator& generator) const;
+
+ private:
+  std::variant<Snapping, PrecisionSnapping, Geometric> mechanism_;
+};
+
+}  // namespace snapdp

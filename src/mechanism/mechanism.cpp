@@ -1,0 +1,145 @@
+#include "snapdp/mechanism/mechanism.h"
+
+#include <algorithm>
+
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+[[noreturn]] void refuse(const char* parameter, const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, parameter, message);
+}
+
+std::variant<Snapping, PrecisionSnapping, Geometric> chosen(const MechanismOptions& options) {
+  if (options.mode == Mode::exact && options.precision) {
+    refuse("precision", "precision = " + std::to_string(*options.precision) +
+                            ": exact mode has no precision; leave it out, or choose mode = \"precision\"");
+  }
+  if (options.noise == NoiseKind::geometric) {
+    if (options.mode == Mode::precision) {
+      refuse("noise",
+             "noise = \"geometric\": precision mode is defined for Laplace noise only; use exact mode");
+    }
+    if (!options.integer) {
+      refuse("noise",
+             "noise = \"geometric\": it is for integer statistics (counts, histograms, sums of integers); "
+             "use Laplace noise");
+    }
+    if (!options.grid.is_automatic() && !(options.grid == GridChoice(Grid(0)))) {
+      refuse("grid", "grid = \"" + to_string(options.grid) +
+                         "\": geometric noise consists of integers; leave the grid out");
+    }
+    return Geometric({.epsilon = options.epsilon,
+                      .sensitivity = options.sensitivity,
+                      .lower = options.lower,
+                      .upper = options.upper});
+  }
+  if (options.mode == Mode::precision) {
+    if (!options.grid.is_automatic() && !options.grid.is_notes()) {
+      refuse("grid", "grid = \"" + to_string(options.grid) +
+                         "\": precision mode has the notes' grid; leave the grid out, or choose exact mode");
+    }
+    return PrecisionSnapping({.epsilon = options.epsilon,
+                              .sensitivity = options.sensitivity,
+                              .lower = options.lower,
+                              .upper = options.upper,
+                              .precision = options.precision});
+  }
+  return Snapping({.epsilon = options.epsilon,
+                   .sensitivity = options.sensitivity,
+                   .lower = options.lower,
+                   .upper = options.upper,
+                   .grid = options.grid,
+                   .integer = options.integer});
+}
+
+}  // namespace
+
+std::string to_string(Mode mode) {
+  return mode == Mode::exact ? "exact" : "precision";
+}
+
+std::string to_string(NoiseKind kind) {
+  return kind == NoiseKind::laplace ? "laplace" : "geometric";
+}
+
+Mechanism::Mechanism(const MechanismOptions& options) : mechanism_(chosen(options)) {}
+
+const Rational& Mechanism::epsilon() const {
+  return std::visit([](const auto& mechanism) -> const Rational& { return mechanism.epsilon(); }, mechanism_);
+}
+
+const Dyadic& Mechanism::sensitivity() const {
+  return std::visit([](const auto& mechanism) -> const Dyadic& { return mechanism.sensitivity(); },
+                    mechanism_);
+}
+
+double Mechanism::scale() const {
+  return std::visit([](const auto& mechanism) { return mechanism.scale(); }, mechanism_);
+}
+
+Grid Mechanism::grid() const {
+  return std::visit([](const auto& mechanism) { return mechanism.grid(); }, mechanism_);
+}
+
+std::optional<double> Mechanism::lower() const {
+  return std::visit([](const auto& mechanism) { return std::optional<double>(mechanism.lower()); },
+                    mechanism_);
+}
+
+std::optional<double> Mechanism::upper() const {
+  return std::visit([](const auto& mechanism) { return std::optional<double>(mechanism.upper()); },
+                    mechanism_);
+}
+
+Rational Mechanism::loss_bound(const Rational& distance) const {
+  return std::visit([&](const auto& mechanism) { return mechanism.loss_bound(distance); }, mechanism_);
+}
+
+bool Mechanism::loss_is_proved() const {
+  return loss_bound(sensitivity().rational()) <= epsilon();
+}
+
+Rational Mechanism::stated_loss() const {
+  const auto* precision = std::get_if<PrecisionSnapping>(&mechanism_);
+  if (precision != nullptr && !precision->epsilon_is_proved()) return precision->notes_claim();
+  return loss_bound(sensitivity().rational());
+}
+
+OutputNoise Mechanism::output_noise() const {
+  OutputNoise noise{
+      .scale = scale(), .grid = grid(), .lower = lower(), .upper = upper(), .kind = this->noise()};
+  if (const auto* precision = std::get_if<PrecisionSnapping>(&mechanism_)) {
+    noise.lower = -precision->half_width().to_double_up();
+    noise.upper = precision->half_width().to_double_up();
+  }
+  return noise;
+}
+
+Dyadic Mechanism::origin() const {
+  const auto* precision = std::get_if<PrecisionSnapping>(&mechanism_);
+  return precision == nullptr ? Dyadic(0) : precision->center();
+}
+
+Rational Mechanism::arithmetic_error() const {
+  const auto* precision = std::get_if<PrecisionSnapping>(&mechanism_);
+  if (precision == nullptr) return 0;
+  // With eta = 2^-p: U* is U to a relative 2 eta, so the noise moves by 2 eta scale; the logarithm, the product and the
+  // sum round by eta times themselves. Noise beyond 2 B + grid ends at a bound either way, which bounds all three by
+  // 2 B + grid, and by 4 B + grid with the value added.
+  const Rational eta = Dyadic(Integer(1), -precision->precision()).rational();
+  const Rational reach = 2 * precision->half_width().rational() + precision->grid().spacing().rational();
+  return eta * (2 * precision->exact_scale().rational() + 4 * reach);
+}
+
+Rational Mechanism::output_error() const {
+  if (mode() != Mode::precision) return 0;
+  return Rational(0x1p-53) * std::max(::abs(Rational(*lower())), ::abs(Rational(*upper())));
+}
+
+Dyadic Mechanism::release(const Dyadic& value, SystemGenerator& generator) const {
+  return std::visit([&](const auto& mechanism) { return mechanism.release(value, generator); }, mechanism_);
+}
+
+}  // namespace snapdp
