@@ -1,36 +1,40 @@
 // The fast path: many samples at once in double arithmetic, each either certain or left undecided.
 //
-// One body of code, compiled once per instruction set: every instruction set performs the same IEEE 754
-// operations in the same order, so one error bound covers them all. No branch and no memory address depends
-// on a word, a value or a result; there are no tables.
+// One body of code, compiled once per instruction set. The sets differ only in that AVX2 and AVX-512 round a
+// product and its sum once where the baseline rounds twice; the bounds below count both roundings, so they
+// cover all of them, and an accepted sample is the true one whichever accepted it. No branch and no memory
+// address depends on a word, a value or a result; there are no tables.
 //
-// In units of the grid, with r = scale / grid and f = value / grid - (nearest integer to it), a sample is
-// floor(y + 1/2) plus that integer, y = f + S r ln U. The kernel computes Y ~ y with |Y - y| < margin(r) and
-// accepts k = (nearest integer to Y) when |Y - k| <= 1/2 - margin(r): then y lies strictly inside (k - 1/2, k
-// + 1/2).
+// In units of the grid, with r = scale / grid and f = value / grid - (an integer nearest to it), a sample is
+// that integer plus floor(y + 1/2), y = f + S r ln U. The kernel computes Y with |Y - y| < margin(r) and
+// accepts k = (the integer nearest to Y) when |Y - k| <= 1/2 - margin(r): then k - 1/2 < y < k + 1/2.
 //
-// Error bound. All logarithms are natural; u = 2^-53 is the rounding error of a double.
-//   A word w stands for the U in [w', w' + 2) 2^-64, w' = w with bit 0 cleared. Its midpoint is M 2^-64, M =
-//   w with bit 0 set, and V = RN(M). Samples with V < 2^46 are undecided, so U >= 2^-18 and |ln U| <= 18 ln 2
-//   < 12.48. (1) |ln U - ln(M 2^-64)| <= 2^-64 / 2^-18 = 2^-46 uniform_width_bound (2) |ln(M 2^-64) - ln(V
-//   2^-64)| <= u (1 + 2u)                                          uniform_rounding_bound (3) V = 2^e m,
-//   sqrt(1/2) <= m < sqrt(2) up to one ulp, and with s = (m - 1) / (m + 1)
-//       ln m = ln((1 + s) / (1 - s)) = s P(s^2) + (approximation error),  |s| < 0.17158;
-//       the error of s P(s^2) is at most 4.63e-15 (Sollya: supnorm) ln_approximation_bound
-//   (4) rounding of L = RN(RN((e - 64) ln2) + s P(s^2)), -18 <= e - 64 <= 0:
-//         RN(m - 1) is exact (Sterbenz); m + 1, the quotient, the last addition of P and the last product
-//         each have relative error u, the inner terms of P less than u / 10 together: 4.2 u * 0.3466
-//         < 1.7e-16 the double ln2 differs from log 2 by less than 2.4e-17, times 18 < 4.3e-16
-//         |(e - 64) ln2| < 16: its rounding                                                    2^-50
-//         < 8.9e-16 |L| < 16: the rounding of the sum 2^-50   < 8.9e-16
-//       together ln_rounding_bound
-//   So |L - ln U| <= ln_error_bound, the sum of (1) to (4).
-//   (5) n = RN(r L): r is exact (a power of two times the double `scale`, normal), |r L| < 12.49 r:
-//   error 12.49 r u (6) f is exact up to 2^-54 (a Dyadic fraction |f| <= 1/2 rounded to a double; exact or
-//   below 2^-1074 for a double) (7) Y = RN(f + n), |f + n| < 12.49 r + 1/2 + 2^-54: error below (12.5 r + 1)
-//   u (8) k and Y - k are exact: |Y| < 2^51, and Y - k is a multiple of the last place of Y that is no larger
-//   than 1/2. Altogether |Y - y| < r (ln_error_bound + 25 u) + 2^-54 + 2^-53 <= margin(r), below; subnormal r
-//   L, possible only for r < 2^-1000, adds 2^-1074, covered by the slack in the last term.
+// Error bound. u = 2^-53 bounds the relative error of one rounding.
+//
+//   A word w stands for the U in [w', w' + 2) 2^-64, w' = w with bit 0 cleared. The middle is M 2^-64, M = w
+//   with bit 0 set, and V = RN(M). Samples with V < 2^46 are undecided: U >= 2^-18, |ln U| <= 18 ln 2 < 12.48.
+//
+//   (1) uniform_width_bound      |ln U - ln(M 2^-64)| <= 2^-64 / 2^-18
+//   (2) uniform_rounding_bound   |ln(M 2^-64) - ln(V 2^-64)| <= u (1 + 2u)
+//   (3) ln_approximation_bound   V = 2^e m with m in [sqrt(1/2), sqrt(2)] up to a last place. With
+//                                s = (m - 1) / (m + 1), |s| < 0.17158,
+//                                ln m = ln((1 + s) / (1 - s)) = s P(s^2) + (at most 4.63e-15; Sollya, supnorm)
+//   (4) ln_rounding_bound        L = RN(RN((e - 64) ln2) + RN(s P(s^2))), -18 <= e - 64 <= 0:
+//         m - 1 is exact (Sterbenz). m + 1 and the quotient give s a relative error of 2u, which the
+//         derivative 2 / (1 - s^2) < 2.061 of ln((1 + s) / (1 - s)) makes 2.061 u of s P; the last sum of P
+//         and the product add u each, the terms below them less than 0.1 u: 4.2 u * 0.3466      < 1.7e-16
+//         the double ln2 differs from the logarithm of 2 by less than 2.4e-17, times 18         < 4.4e-16
+//         rounding the product, below 16: 2^-50                                                 < 8.9e-16
+//         rounding the sum, below 16: 2^-50                                                     < 8.9e-16
+//   so |L - ln U| <= ln_error_bound, the sum of (1) to (4).
+//
+//   (5) RN(r L): r is exact (`scale` times a power of two, normal); |r L| < 12.49 r gives 12.49 r u
+//   (6) f: a Dyadic fraction of at most 1/2, cut to a double, is off by less than 2^-54; that of a double is
+//       exact, or off by less than 2^-1074
+//   (7) Y = RN(f + RN(r L)): (12.49 r + 1/2 + 2^-53) u
+//   (8) k and Y - k are exact: |Y| < 2^51, and Y - k is a multiple of the last place of Y, at most 1/2
+//   Altogether |Y - y| < r (ln_error_bound + 25 u) + 2^-54 + 2^-54 (1 + 2^-52). margin(r) is larger by more
+//   than 2^-54, which covers the rounding of 1/2 - margin(r) and, for r < 2^-1000, of a subnormal r L.
 #pragma once
 
 #include <cstddef>
@@ -81,8 +85,8 @@ struct Outcome {
   bool finite;     // all values are; otherwise `out` means nothing
 };
 
-// out[i] = the double nearest to the sample of words[i] and values[i], clamped, or NaN when it is undecided. `count` is
-// a multiple of `stride`; needs a FloatEnvironment; `out` overlaps nothing.
+// out[i] = the double nearest to the sample of words[i] and values[i], clamped, or NaN when it is undecided.
+// `count` is a multiple of `stride`; needs a FloatEnvironment; `out` overlaps nothing.
 using Kernel = Outcome (*)(const detail::SnapConstants& constants, const std::uint64_t* words,
                            const double* values, double* out, std::size_t count);
 

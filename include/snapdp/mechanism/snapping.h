@@ -14,9 +14,9 @@
 // bounds are public. A range that depends on a private number of rows must not be used as bounds.
 //
 // Side channels: the fast path has no branch and no memory address that depends on the value or the noise. A
-// sample leaves it, for an evaluation in multiple precision, with probability below 2^-17 when scale/grid is
-// between 2^-28 and 2^26 (the automatic grid and the notes' grid are), unless the value is an unclamped
-// Dyadic, whose big-integer arithmetic takes a time that depends on its width.
+// sample leaves it, for an evaluation in multiple precision, with probability below 2^-15 when scale / grid is
+// between 2^-36 and 2^28; the notes' grid and the automatic one of a real statistic always are. The big-integer
+// arithmetic around a Dyadic value takes a time that depends on its width in machine words.
 //
 // Bits: a sample takes one word from the generator. Bit 0 is the sign: 0 for S = +1, 1 for S = -1. Bits 63
 // (first) to 1 (last) are the first 63 binary digits of U after the point. A sample that these do not decide
@@ -100,9 +100,10 @@ class Snapping {
   // A noisy value, exact: never wraps and never rounds beyond the grid. Throws io when the generator fails.
   Dyadic release(const Dyadic& value, SystemGenerator& generator) const;
 
-  // out[i] = the double nearest to a release of values[i]; the two must have one length and must not overlap, or
-  // invalid_argument is thrown before any bit is drawn. Throws, leaving zeros in `out`: invalid_argument when a value
-  // is NaN or infinite or an output is beyond the largest double (never between bounds); io when the generator fails.
+  // out[i] = the double nearest to a release of values[i]; the two must have one length and must not overlap,
+  // or invalid_argument is thrown before any bit is drawn. Throws, leaving zeros in `out`: invalid_argument
+  // when a value is NaN or infinite or an output is beyond the largest double (never between bounds); io when
+  // the generator fails.
   void release(std::span<const double> values, std::span<double> out, SystemGenerator& generator) const;
 
   // The same functions on recorded words, for auditors and tests.
