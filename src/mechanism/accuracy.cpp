@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mechanism/certified.h"
+#include "mechanism/output_tails.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
@@ -39,6 +40,9 @@ void check_common(const Rational& rounding_error, const std::optional<double>& r
 
 void check(const AccuracyQuery& query) {
   check_scale(query.scale);
+  if (query.noise == NoiseKind::geometric && query.grid != Grid(0)) {
+    refuse("grid", to_string(query.grid), "geometric noise gives integers: use 2^0");
+  }
   check_common(query.rounding_error, query.range);
 }
 
@@ -46,9 +50,7 @@ double within(double accuracy, const std::optional<double>& range) {
   return range ? std::min(accuracy, *range) : accuracy;
 }
 
-// value / grid.
-template <typename Real>
-Real in_units(const Rational& value, Grid grid) {
+Rational divided(const Rational& value, Grid grid) {
   Rational result;
   const long g = grid.exponent();
   if (g >= 0) {
@@ -56,7 +58,12 @@ Real in_units(const Rational& value, Grid grid) {
   } else {
     mpq_mul_2exp(result.get_mpq_t(), value.get_mpq_t(), static_cast<mp_bitcnt_t>(-g));
   }
-  return Real(result);
+  return result;
+}
+
+template <typename Real>
+Real in_units(const Rational& value, Grid grid) {
+  return Real(divided(value, grid));
 }
 
 // The supremum over real y of P(|out - y| > a), with a and ratio = scale/grid in units of the grid.
@@ -75,14 +82,20 @@ Real worst_miss_in_units(const Real& a, const Real& ratio) {
   return ldexp(exp((Real(0.5) - a) / ratio) * (one + exp(-d / ratio)), -1);
 }
 
-// Is the tight accuracy of (scale, grid) at most `accuracy`?
-bool reaches(double scale, Grid grid, const Rational& accuracy, const Rational& alpha) {
-  if (accuracy < grid.spacing().rational() / 2) return false;
+// P(|K| > 0) = 2 q / (1 + q) for geometric noise; P(|K| > n) is q^n times that.
+template <typename Real>
+Real geometric_miss(const Real& scale) {
+  const Real q = exp(-(Real(1.0) / scale));
+  return ldexp(q, 1) / (Real(1.0) + q);
+}
+
+// Is the tight accuracy of geometric noise of this scale at most `accuracy` >= 0?
+bool geometric_reaches(double scale, const Rational& accuracy, const Rational& alpha) {
+  const Rational n(floor(accuracy));
   return certify([&](auto zero) {
     using Real = decltype(zero);
-    const Real miss =
-        worst_miss_in_units(in_units<Real>(accuracy, grid), Real::scaled(scale, -grid.exponent()));
-    return sign(miss - Real(alpha)) <= 0;
+    const Real ratio = Real::scaled(scale, 0);
+    return sign(geometric_miss(ratio) * exp(-(Real(n) / ratio)) - Real(alpha)) <= 0;
   });
 }
 
@@ -119,6 +132,15 @@ double laplace_accuracy(const AccuracyQuery& query) {
   });
 }
 
+namespace {
+
+// The tight accuracy in units of the grid; `at_jump` when the miss jumps there from above alpha to alpha or below.
+template <typename Real>
+struct TightPoint {
+  Real a;
+  bool at_jump;
+};
+
 // Inverts worst_miss_in_units. With x = 1/(2 ratio) and a in [k/2, (k+1)/2) it is
 //   e^-kx cosh(((k+1)/2 - a) / ratio),
 // which falls to the limit e^-kx at the right end, and from there jumps down. The least integer k with e^-kx
@@ -126,19 +148,53 @@ double laplace_accuracy(const AccuracyQuery& query) {
 // L, unless the piece starts at alpha or below already: then a = k/2. Since arccosh(e^r) = r + w, w = ln(1 +
 // sqrt(1 - e^-2r)), that is a = 1/2 + ratio (L - w), free of cancellation: Laplace's accuracy plus 1/2 -
 // ratio w.
+template <typename Real>
+TightPoint<Real> tight_point(const Real& ratio, const Rational& alpha) {
+  const Real half(0.5);
+  const Real log_rate = -log(Real(alpha));
+  const Real x = half / ratio;
+  const Real k = floor(log_rate / x) + Real(1.0);
+  const Real r = k * x - log_rate;
+  const Real w = log1p(sqrt(-expm1(ldexp(-r, 1))));
+  if (sign(r + w - x) >= 0) return {half * k, true};
+  return {half + ratio * (log_rate - w), false};
+}
+
+}  // namespace
+
 double tight_accuracy(const AccuracyQuery& query) {
   check(query);
   return within(certify([&](auto zero) {
                   using Real = decltype(zero);
                   const Real ratio = Real::scaled(query.scale, -query.grid.exponent());
-                  const Real half(0.5);
-                  const Real log_rate = -log(Real(query.alpha.value()));
-                  const Real x = half / ratio;
-                  const Real k = floor(log_rate / x) + Real(1.0);
-                  const Real r = k * x - log_rate;
-                  const Real w = log1p(sqrt(-expm1(ldexp(-r, 1))));
-                  const Real a = sign(r + w - x) >= 0 ? half * k : half + ratio * (log_rate - w);
+                  const Real a = query.noise == NoiseKind::geometric
+                                     ? steps_down_to(geometric_miss(ratio), Real(query.alpha.value()), ratio)
+                                     : tight_point(ratio, query.alpha.value()).a;
                   return round_up(a + in_units<Real>(query.rounding_error, query.grid),
+                                  query.grid.exponent());
+                }),
+                query.range);
+}
+
+// For values on a grid g the errors are multiples of g when g <= 1, in units of the output grid; with g > 1 all values
+// are outputs, like with g = 1. The worst y now has p = t, the least multiple of g above a, instead of p -> a, so that
+// the miss at a is that of worst_miss_in_units just before t. The answer is t - g for the least multiple t of g from
+// which on that is at most alpha: at or above the tight a, or beyond it when the tight a is a jump.
+double accuracy_on_grid(const AccuracyQuery& query, Grid values) {
+  check(query);
+  if (query.noise != NoiseKind::laplace) {
+    refuse("noise", "geometric", "its values are integers always; use tight_accuracy");
+  }
+  const long places = std::max(query.grid.exponent() - values.exponent(), 0L);  // g = 2^-places
+  return within(certify([&](auto zero) {
+                  using Real = decltype(zero);
+                  const Real one(1.0);
+                  const Real ratio = Real::scaled(query.scale, -query.grid.exponent());
+                  const TightPoint<Real> point = tight_point(ratio, query.alpha.value());
+                  const Real steps = ldexp(point.a, static_cast<int>(places));
+                  const Real t = point.at_jump ? floor(steps) + one : -floor(-steps);
+                  return round_up(ldexp(t - one, static_cast<int>(-places)) +
+                                      in_units<Real>(query.rounding_error, query.grid),
                                   query.grid.exponent());
                 }),
                 query.range);
@@ -173,6 +229,19 @@ double approximate_ratio(double accuracy, double log_rate) {
   return 1 / s;
 }
 
+// The scale at which 2 q^(n+1) / (1 + q) is alpha: Newton's method on g(s) = (n + 1) s + ln((1 + e^-s) / 2) -
+// ln(1/alpha), s = 1/scale, which increases and is convex.
+double approximate_geometric_scale(double n, double log_rate) {
+  double s = log_rate / (n + 0.5);
+  for (int i = 0; i < 60; ++i) {
+    const double e = std::exp(-s);
+    const double step = -((n + 1) * s + std::log1p((e - 1) / 2) - log_rate) / (n + 1 - e / (1 + e));
+    s += step;
+    if (!(std::fabs(step) > 1e-9 * s)) break;
+  }
+  return 1 / s;
+}
+
 // Does the tight accuracy of a scale, on the grid chosen for it, reach a target?
 class Target {
  public:
@@ -190,45 +259,62 @@ class Target {
                  "epsilon");
     }
     // What is reported is rounded up to a double, and must not pass the target either.
-    error_of_noise_ = Rational(to_double_down(query.accuracy)) - query.rounding_error;
+    double reported =
+        query.accuracy.get_d();  // rounds towards zero, but is vague about subnormals and overflow
+    if (!(reported > 0x1p-1000 && reported < 0x1p1000)) reported = to_double_down(query.accuracy);
+    error_of_noise_ = Rational(reported) - query.rounding_error;
     // A grid that suits no scale at all is refused in its own words.
-    if (query.grid.is_explicit()) query.grid.resolve(Rational(1), query.integer);
+    if (query.grid.is_explicit() && !geometric()) query.grid.resolve(Rational(1), query.integer);
   }
 
   // The error left to the noise, at most accuracy - rounding_error.
   const Rational& error_of_noise() const { return error_of_noise_; }
 
-  // No grid: the choice has none for this scale.
+  // No grid: the choice has none for this scale. It is the same for all scales in (2^(j-1), 2^j].
   std::optional<Grid> grid(double scale) const {
-    try {
-      return query_.grid.resolve(Rational(scale), query_.integer);
-    } catch (const Error&) {
-      return std::nullopt;
+    if (geometric()) return Grid(0);
+    const int octave = std::ilogb(std::nextafter(scale, 0.0));
+    if (octave != octave_) {
+      octave_ = octave;
+      try {
+        grid_ = query_.grid.resolve(Rational(scale), query_.integer);
+        steps_ = divided(error_of_noise_, *grid_);
+      } catch (const Error&) {
+        grid_ = std::nullopt;
+      }
     }
+    return grid_;
   }
 
   // Scales too small for the choice of grid count as reached, too large ones as not: it stays monotone.
   bool reached(double scale) const {
+    const Rational& alpha = query_.alpha.value();
+    if (geometric()) return geometric_reaches(scale, error_of_noise_, alpha);
     const std::optional<Grid> chosen = grid(scale);
-    return chosen ? reaches(scale, *chosen, error_of_noise_, query_.alpha.value()) : scale < 1;
+    if (!chosen) return scale < 1;
+    return certify([&](auto zero) {
+      using Real = decltype(zero);
+      const Real accuracy(steps_);
+      if (sign(accuracy - Real(0.5)) < 0) return false;
+      return sign(worst_miss_in_units(accuracy, Real::scaled(scale, -chosen->exponent())) - Real(alpha)) <= 0;
+    });
   }
 
   // The largest scale that reaches the target, about; the least scale when none seems to.
   double guess() const {
-    const double log_rate = certify([&](auto zero) {
-      using Real = decltype(zero);
-      return round_up(-log(Real(query_.alpha.value())), 0);
-    });
-    // The grid is the same for all scales in (2^(j-1), 2^j]. Laplace's accuracy is never larger, so start there.
-    const double largest = to_double_nearest(error_of_noise_) / log_rate;
+    const Rational& alpha = query_.alpha.value();
+    const double log_rate = alpha < 0.5 ? -std::log(alpha.get_d()) : -std::log1p(Rational(alpha - 1).get_d());
+    if (geometric()) return approximate_geometric_scale(floor(error_of_noise_).get_d(), log_rate);
+    // Laplace's accuracy is never larger, so start there.
+    const double largest = error_of_noise_.get_d() / log_rate;
     for (int j = std::clamp(std::ilogb(largest) + 1, -1022, 1023); j >= -1022; --j) {
       const double power = std::ldexp(1.0, j);
       const std::optional<Grid> chosen = grid(power);
       if (!chosen) continue;
-      const double accuracy = certify(
-          [&](auto zero) { return round_nearest(in_units<decltype(zero)>(error_of_noise_, *chosen), 0); });
+      const double accuracy = steps_.get_d();
       if (accuracy < 0.5) continue;
-      const double scale = approximate_ratio(accuracy, log_rate) * chosen->spacing().to_double_nearest();
+      const double scale =
+          std::ldexp(approximate_ratio(accuracy, log_rate), static_cast<int>(chosen->exponent()));
       // An explicit grid is the same for every j.
       if (query_.grid.is_explicit()) return scale;
       if (scale > power / 2) return std::min(scale, power);
@@ -240,16 +326,22 @@ class Target {
     // The smallest error of any scale: half of the finest grid, and the statistic's own rounding.
     std::optional<Grid> finest;
     if (query_.grid.is_explicit() || query_.integer) finest = grid(1.0);
-    const Rational floor_error =
-        query_.rounding_error + (finest ? finest->spacing().rational() / 2 : Rational(0));
+    Rational floor_error = query_.rounding_error;
+    if (finest && !geometric()) floor_error += finest->spacing().rational() / 2;
     refuse("accuracy", to_string(query_.accuracy),
            "no epsilon reaches it: rounding alone may cost " + to_string(floor_error) +
                "; ask for more than that, or choose a finer grid");
   }
 
  private:
+  bool geometric() const { return query_.noise == NoiseKind::geometric; }
+
   const EpsilonQuery& query_;
   Rational error_of_noise_;
+  // For the scales last asked about: their octave, their grid, and error_of_noise in steps of it.
+  mutable int octave_ = std::numeric_limits<int>::min();
+  mutable std::optional<Grid> grid_;
+  mutable Rational steps_;
 };
 
 }  // namespace
@@ -260,7 +352,7 @@ class Target {
 // always misses. So the scales that reach the target are an interval, whose end is certified by two neighbours.
 double scale_for_accuracy(const EpsilonQuery& query) {
   const Target target(query);
-  if (target.error_of_noise() <= 0) target.refuse_unreachable();
+  if (target.error_of_noise() < 0) target.refuse_unreachable();
 
   // Positive doubles are ordered as their bits. Bisection of the normal doubles that starts at the guess and first
   // steps away from it by 1, 4, 16 ... units in the last place.
@@ -302,8 +394,11 @@ Rational epsilon_for_accuracy(const EpsilonQuery& query) {
   const Rational epsilon = Grid(-60).round_up(query.sensitivity / Rational(scale)).rational();
   // Holds because a smaller scale is at least as accurate; checked, since the caller will rely on it.
   const double rounded = to_double_up(query.sensitivity / epsilon);
-  const Target target(query);
-  if (rounded < std::numeric_limits<double>::min() || !target.grid(rounded) || !target.reached(rounded)) {
+  const auto verified = [&] {
+    const Target target(query);
+    return rounded >= std::numeric_limits<double>::min() && target.grid(rounded) && target.reached(rounded);
+  };
+  if (rounded != scale && !verified()) {
     refuse("sensitivity", to_string(query.sensitivity),
            "is too small: the least epsilon, 2^-60, already leaves a noise scale below the normal doubles; "
            ""

@@ -40,7 +40,7 @@ class BiasCurve {
 
   // The largest |b| on [low, high], added to `best` with its y.
   void search(double low, double high, double& best_y, double& best) const {
-    for (double m = std::floor(low + 0.5); m - 0.5 < high; ++m) {
+    for (double m = std::floor(low + 0.5); m - 0.5 < high || m == std::floor(low + 0.5); ++m) {
       const double from = std::max(low, m - 0.5);
       const double to = std::min(high, m + 0.5);
       const Piece piece = at(m);
@@ -54,11 +54,10 @@ class BiasCurve {
           best_y = y;
         }
       };
-      consider(from);
+      if (from == low) consider(from);
       consider(to);
       // b' = 0 is up A - down B = ratio, a quadratic equation for e^(y/ratio). Its roots, by the signs of the factors:
-      const double h2 = std::exp(-1 / ratio_);
-      const double root = ratio_ + std::sqrt(std::max(0.0, ratio_ * ratio_ + piece.up * piece.down * h2));
+      const double root = ratio_ + std::sqrt(std::max(0.0, ratio_ * ratio_ + piece.up * piece.down * q_));
       if (piece.up > 0) consider(m + 0.5 + ratio_ * std::log(root / piece.up));
       if (piece.down < 0) consider(m - 0.5 - ratio_ * std::log(root / -piece.down));
     }
@@ -123,7 +122,8 @@ double bias(const OutputNoise& noise, double guess) {
 
 // Where no bound is near, the bias is a periodic function of y. Bounds add terms that decrease in y on all y that round
 // strictly inside them: -(constant) e^(y/ratio) for the upper, +(constant) e^(-y/ratio) for the lower. So going down by
-// whole steps only raises b: it is largest, and by the mirror image least, within two steps of a bound.
+// whole steps only raises b: it is largest within one step above the y that round to the lower bound or below it, and by
+// the mirror image least near the upper bound.
 WorstBias worst_bias(const OutputNoise& noise) {
   check_noise(noise);
   if (noise.kind == NoiseKind::geometric) {
@@ -146,10 +146,16 @@ WorstBias worst_bias(const OutputNoise& noise) {
     } else {
       const BiasCurve curve(ratio, lower, upper);
       double best = -1;
-      const double middle_low = lower ? *lower + 2 : *upper - 2;
-      const double middle_high = upper ? *upper - 2 : *lower + 2;
-      if (lower) curve.search(*lower, upper ? std::min(middle_low, *upper) : middle_low, y, best);
-      if (upper) curve.search(lower ? std::max(middle_high, *lower) : middle_high, *upper, y, best);
+      if (lower) {
+        const double whole = std::floor(*lower);
+        const double end = *lower - whole < 0.5 ? whole + 1.5 : *lower + 1;
+        curve.search(*lower, upper ? std::min(end, *upper) : end, y, best);
+      }
+      if (upper) {
+        const double whole = std::ceil(*upper);
+        const double end = whole - *upper <= 0.5 ? whole - 1.5 : *upper - 1;
+        curve.search(lower ? std::max(end, *lower) : end, *upper, y, best);
+      }
     }
   }
   double guess = std::ldexp(y, grid);

@@ -11,6 +11,7 @@
 
 #include "mechanism/law_oracle.h"
 #include "snapdp/error.h"
+#include "snapdp/mechanism/law.h"
 
 namespace snapdp {
 namespace {
@@ -221,8 +222,143 @@ TEST(Accuracy, Refusals) {
   query.rounding_error = -1;
   EXPECT_EQ(refused_parameter([&] { tight_accuracy(query); }), "rounding_error");
   query.rounding_error = 0;
+  EXPECT_EQ(refused_parameter([&] { clamped_accuracy(query, 1, 1); }), "lower");
+  EXPECT_EQ(refused_parameter([&] { clamped_accuracy(query, std::nan(""), 1); }), "lower");
+  EXPECT_EQ(refused_parameter([&] { clamped_accuracy(query, 0, infinity); }), "upper");
+  const AccuracyQuery geometric{.scale = 1, .grid = Grid(1), .alpha = 0.05, .noise = NoiseKind::geometric};
+  EXPECT_EQ(refused_parameter([&] { tight_accuracy(geometric); }), "grid");
   query.range = 0.0;
   EXPECT_EQ(refused_parameter([&] { tight_accuracy(query); }), "range");
+}
+
+// ---- Known values, clamps, geometric noise ----
+
+TEST(AccuracyOnGrid, IsTheLeastForValuesOnTheGrid) {
+  std::mt19937_64 engine(31);
+  for (int i = 0; i < 200; ++i) {
+    const double scale = std::ldexp(static_cast<double>(engine() % 1000 + 1), -7);
+    const Grid grid(static_cast<long>(engine() % 7) - 3);
+    const Grid values(grid.exponent() + 2 - static_cast<long>(engine() % 8));
+    const Rational alpha = ratio(static_cast<std::int64_t>(engine() % 999 + 1), 1000);
+    const double a = accuracy_on_grid({.scale = scale, .grid = grid, .alpha = alpha}, values);
+    // Every residue of a value within one output step.
+    const Rational unit = grid.spacing().rational();
+    const auto worst = [&](const Rational& at) {
+      Number result(0.0);
+      for (Rational y = 0; y < unit; y += values.spacing().rational()) {
+        const Number miss = oracle::miss(at, y, Rational(scale), grid);
+        if (miss > result) result = miss;
+      }
+      return result;
+    };
+    ASSERT_LE(worst(Rational(a)).nearest(), alpha.get_d())
+        << scale << " " << to_string(grid) << " " << to_string(values);
+    if (a > 0) {
+      ASSERT_GT(worst(Rational(std::nextafter(a, 0.0))), Number(alpha))
+          << scale << " " << to_string(grid) << " " << to_string(values);
+    }
+    ASSERT_LE(a, tight_accuracy({.scale = scale, .grid = grid, .alpha = alpha}));
+  }
+  // In the limit of fine values it is the tight accuracy.
+  const AccuracyQuery query{.scale = 1.3, .grid = Grid(1), .alpha = 0.05};
+  EXPECT_NEAR(accuracy_on_grid(query, Grid(-45)), tight_accuracy(query), 1e-12);
+  EXPECT_EQ(accuracy_on_grid({.scale = 0.1, .grid = Grid(0), .alpha = 0.05}, Grid(0)), 0);
+}
+
+// The largest miss over many values in [lower, upper], among them those next to where the outputs beyond a change.
+double brute_clamped_miss(const OutputNoise& noise, double a) {
+  const double unit = std::ldexp(1.0, static_cast<int>(noise.grid.exponent()));
+  const double lower = *noise.lower;
+  const double upper = *noise.upper;
+  const double nudge = (upper - lower) * 0x1p-40;
+  double worst = 0;
+  const auto consider = [&](double y) {
+    for (const double z : {y - nudge, y, y + nudge}) {
+      if (z < lower || z > upper) continue;
+      worst = std::max(worst, OutputLaw(noise, z).miss(Rational(a)));
+    }
+  };
+  for (int i = 0; i <= 32; ++i) consider(lower + (upper - lower) * i / 32);
+  consider(lower + a);
+  consider(upper - a);
+  for (double k = std::floor(lower / unit) * unit; k <= upper + unit; k += unit) {
+    consider(k - a);
+    consider(k + a);
+  }
+  return worst;
+}
+
+TEST(ClampedAccuracy, IsTheLeastInsideTheBounds) {
+  std::mt19937_64 engine(32);
+  const auto pick = [&](std::uint64_t n) { return static_cast<int>(engine() % n); };
+  int smaller = 0;
+  for (int i = 0; i < 150; ++i) {
+    const double scale = std::ldexp(1 + pick(1000), -8);
+    const Grid grid(pick(6) - 2);
+    const double unit = std::ldexp(1.0, static_cast<int>(grid.exponent()));
+    const double lower = -unit * pick(64) / 16;
+    const double upper = lower + unit * (pick(160) + 1) / 16;
+    const double alpha = std::vector<double>{0.9, 0.6, 0.3, 0.05, 0.001}[static_cast<std::size_t>(pick(5))];
+    const AccuracyQuery query{.scale = scale, .grid = grid, .alpha = alpha};
+    const OutputNoise noise{.scale = scale, .grid = grid, .lower = lower, .upper = upper};
+    const double a = clamped_accuracy(query, lower, upper);
+    const std::string what = to_string(scale) + " grid " + to_string(grid) + " [" + to_string(lower) + ", " +
+                             to_string(upper) + "] alpha " + to_string(alpha);
+    ASSERT_LE(a, tight_accuracy(query)) << what;
+    ASSERT_LE(a, upper - lower) << what;
+    ASSERT_LE(brute_clamped_miss(noise, a), alpha) << what << " a = " << a;
+    if (a > 0) {
+      ASSERT_GT(brute_clamped_miss(noise, a * (1 - 1e-6)), alpha - 1e-9) << what << " a = " << a;
+    }
+    if (a < std::min(upper - lower, tight_accuracy(query))) ++smaller;
+  }
+  EXPECT_GT(smaller, 20);
+}
+
+TEST(ClampedAccuracy, KnownValuesAndLimits) {
+  const AccuracyQuery query{.scale = 1, .grid = Grid(0), .alpha = 0.05};
+  EXPECT_NEAR(clamped_accuracy(query, -3, 3), 3.00, 0.005);
+  EXPECT_EQ(clamped_accuracy(query, -300, 300), tight_accuracy(query));
+  EXPECT_EQ(clamped_accuracy(query, 0, 0.25), 0.25);
+  AccuracyQuery rounded = query;
+  rounded.rounding_error = Rational(1, 16);
+  EXPECT_EQ(clamped_accuracy(rounded, -300, 300), tight_accuracy(rounded));
+  EXPECT_NEAR(clamped_accuracy(rounded, -3, 3), std::min(6.0, clamped_accuracy(query, -3, 3) + 0.0625),
+              1e-12);
+  EXPECT_LE(clamped_accuracy({.scale = 1e300, .grid = Grid(990), .alpha = 0.05}, 0, 1), 1);
+}
+
+TEST(GeometricAccuracy, IsTheLeastInteger) {
+  for (const double scale : {0.05, 0.3, 1.0, 7.5, 300.0}) {
+    for (const double alpha : {0.9, 0.5, 0.05, 1e-9}) {
+      const AccuracyQuery query{
+          .scale = scale, .grid = Grid(0), .alpha = alpha, .noise = NoiseKind::geometric};
+      const double n = tight_accuracy(query);
+      const double q = std::exp(-1 / scale);
+      ASSERT_EQ(n, std::floor(n));
+      ASSERT_LE(2 * std::pow(q, n + 1) / (1 + q), alpha * (1 + 1e-12));
+      if (n > 0) {
+        ASSERT_GT(2 * std::pow(q, n) / (1 + q), alpha);
+      }
+      ASSERT_EQ(n, OutputLaw({.scale = scale, .kind = NoiseKind::geometric}, 3).accuracy(alpha));
+      ASSERT_LE(n, conservative_accuracy(query));
+      for (const int range : {1, 2, 5, 40}) {
+        // Every value, every error.
+        const auto worst = [&](int a) {
+          double result = 0;
+          for (int y = 0; y <= range; ++y) {
+            const OutputNoise noise{
+                .scale = scale, .lower = 0.0, .upper = range, .kind = NoiseKind::geometric};
+            result = std::max(result, OutputLaw(noise, y).miss(a));
+          }
+          return result;
+        };
+        int least = 0;
+        while (worst(least) > alpha) ++least;
+        ASSERT_EQ(clamped_accuracy(query, 0, range), least) << scale << " " << alpha << " " << range;
+      }
+    }
+  }
 }
 
 // ---- Accuracy -> epsilon ----
@@ -343,6 +479,23 @@ TEST(EpsilonForAccuracy, LargeAndSmallTargets) {
   const EpsilonQuery half{
       .sensitivity = 1, .accuracy = Rational(1, 2), .alpha = 0.75, .grid = GridChoice(Grid(0))};
   EXPECT_TRUE(is_least_epsilon(half, epsilon_for_accuracy(half)));
+}
+
+TEST(EpsilonForAccuracy, GeometricNoise) {
+  for (const double target : {0.0625, 0.5, 1.0, 1.5, 4.0, 1000.0}) {
+    for (const double alpha : {0.5, 0.05, 1e-9}) {
+      const EpsilonQuery query{
+          .sensitivity = 2, .accuracy = Rational(target), .alpha = alpha, .noise = NoiseKind::geometric};
+      const Rational epsilon = epsilon_for_accuracy(query);
+      const auto at = [&](const Rational& e) {
+        const double scale = to_double_up(query.sensitivity / e);
+        return tight_accuracy(
+            {.scale = scale, .grid = Grid(0), .alpha = alpha, .noise = NoiseKind::geometric});
+      };
+      EXPECT_LE(at(epsilon), target);
+      EXPECT_GT(at(epsilon - Rational(0x1p-60)), target);
+    }
+  }
 }
 
 TEST(EpsilonForAccuracy, RefusesWhatNoEpsilonReaches) {

@@ -264,6 +264,15 @@ TEST(Law, MissAndAccuracyForAValue) {
   }
 }
 
+// Half of the outputs lie on the far side, yet rarely enough: the nearer bound is the answer.
+TEST(Law, AccuracyUpToTheNearerBound) {
+  const OutputLaw law({.scale = 0.666015625, .grid = Grid(-1), .lower = -0.125, .upper = 0.625}, -0.09375);
+  EXPECT_EQ(law.accuracy(0.9), 0.03125);
+  const OutputLaw mirrored({.scale = 0.666015625, .grid = Grid(-1), .lower = -0.625, .upper = 0.125},
+                           0.09375);
+  EXPECT_EQ(mirrored.accuracy(0.9), 0.03125);
+}
+
 TEST(Law, FarTailsKeepTheirRelativeAccuracy) {
   const OutputLaw law({.scale = 1, .grid = Grid(-3)}, 0.2);
   for (const double x : {50.0, 300.0, 700.0, 740.0}) {

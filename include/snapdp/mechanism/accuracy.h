@@ -24,6 +24,11 @@
 
 namespace snapdp {
 
+enum class NoiseKind {
+  laplace,    // out = clamp(grid floor((clamp(y) + Laplace(scale)) / grid + 1/2))
+  geometric,  // integers: out = clamp(clamp(y) + K), P(K = k) = (1-q)/(1+q) q^|k|, q = e^(-1/scale)
+};
+
 // A probability of failure, exact and strictly between 0 and 1. A double means its shortest decimal: 0.05 is
 // one twentieth.
 class FailureRate {
@@ -39,20 +44,31 @@ class FailureRate {
 };
 
 struct AccuracyQuery {
-  double scale;  // of the Laplace noise
-  Grid grid;     // spacing of the outputs
+  double scale;  // of the noise
+  Grid grid;     // spacing of the outputs; Grid(0) for geometric noise
   FailureRate alpha;
   // What the statistic itself may be off by: g/2 when it is rounded to a grid g before noise. >= 0.
   Rational rounding_error = 0;
   // upper - lower when both values and outputs are clamped to public bounds: no accuracy exceeds it. > 0.
   std::optional<double> range = std::nullopt;
+  NoiseKind noise = NoiseKind::laplace;
 };
 
-// scale ln(1/alpha) + grid/2, the notes' formula.
+// scale ln(1/alpha) + grid/2, the notes' formula; valid for geometric noise too.
 double conservative_accuracy(const AccuracyQuery& query);
 
-// The least a that holds for every real y when nothing is clamped; with clamps it stays valid.
+// The least a that holds for every real y (every integer for geometric noise) when nothing is clamped; with clamps it
+// stays valid.
 double tight_accuracy(const AccuracyQuery& query);
+
+// The same over the y on the grid `values` only: 0 is common for integers and noise well below 1. Equal to
+// tight_accuracy in the limit of a fine grid of values. Ignores nothing, and takes Laplace noise only.
+double accuracy_on_grid(const AccuracyQuery& query, Grid values);
+
+// The same over every real y in [lower, upper] with values and outputs clamped to it, lower < upper: less than
+// tight_accuracy where that is more than about half the range. query.range is ignored. The least double that holds, and
+// with a rounding_error at most one unit in the last place above it.
+double clamped_accuracy(const AccuracyQuery& query, double lower, double upper);
 
 // scale ln(1/alpha): Laplace noise without rounding, for comparison. Ignores grid, rounding_error and range.
 double laplace_accuracy(const AccuracyQuery& query);
@@ -69,6 +85,7 @@ struct EpsilonQuery {
   bool integer = false;  // see GridChoice
   Rational rounding_error = 0;
   std::optional<double> range = std::nullopt;
+  NoiseKind noise = NoiseKind::laplace;  // geometric: integers, and `grid` is ignored
 };
 
 // The least multiple of 2^-60 such that scale sensitivity/epsilon, rounded up to a double, and the grid

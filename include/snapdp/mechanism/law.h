@@ -21,11 +21,6 @@
 
 namespace snapdp {
 
-enum class NoiseKind {
-  laplace,    // out = clamp(grid floor((clamp(y) + Laplace(scale)) / grid + 1/2))
-  geometric,  // integers: out = clamp(clamp(y) + K), P(K = k) = (1-q)/(1+q) q^|k|, q = e^(-1/scale)
-};
-
 // A mechanism as far as its law is concerned. Scale, grid and bounds are in the unit of the statistic.
 struct OutputNoise {
   double scale;                                // > 0 and finite
