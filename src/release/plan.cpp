@@ -161,7 +161,7 @@ class StatisticPlanner {
     }
     for (const PlannedMeasurement& part : planned_.measurements) {
       planned_.epsilon += part.epsilon;
-      planned_.loss_bound += part.measurement.loss();
+      planned_.loss_bound += part.measurement.mechanism().stated_loss();
     }
     return std::move(planned_);
   }
@@ -217,19 +217,40 @@ class StatisticPlanner {
 
   void add_part(const std::string& part, const Aggregation& aggregation, const Rational& epsilon,
                 const Rational& alpha) {
-    Measurement measurement = aggregation >> make_snapping({.epsilon = epsilon, .grid = statistic_.grid});
+    Measurement measurement = measurement_of(aggregation, epsilon);
     const Accuracy accuracy = measurement.accuracy(alpha);
     planned_.measurements.push_back({part, statistic_.columns, std::move(measurement), epsilon, accuracy});
   }
 
+  Measurement measurement_of(const Aggregation& aggregation, const Rational& epsilon) const {
+    return aggregation >> make_snapping({.epsilon = epsilon,
+                                         .grid = statistic_.grid,
+                                         .mode = statistic_.mode,
+                                         .precision = statistic_.precision,
+                                         .noise = statistic_.noise});
+  }
+
   // The least epsilon with which the aggregation is as accurate as the specification asks.
   Rational epsilon_for(const Aggregation& aggregation) const {
+    if (statistic_.mode == Mode::precision) {
+      // The noise and the grid follow from epsilon by the arithmetic of the mode, so epsilon is searched for. Where
+      // the mode refuses an epsilon, because the noise would exceed the bounds, it is too little.
+      return least_epsilon([&](const Rational& epsilon) {
+        try {
+          return measurement_of(aggregation, epsilon).accuracy(statistic_.alpha).tight <=
+                 *statistic_.accuracy;
+        } catch (const Error&) {
+          return false;
+        }
+      });
+    }
     const StatisticDomain& domain = aggregation.output_domain();
     EpsilonQuery query{.sensitivity = aggregation.sensitivity(),
                        .accuracy = *statistic_.accuracy,
                        .alpha = statistic_.alpha};
     query.grid = statistic_.grid;
     query.integer = domain.integer;
+    query.noise = statistic_.noise;
     if (!domain.integer) query.rounding_error = domain.grid.spacing().rational() / 2;
     if (domain.range) query.range = domain.range->width().to_double_up();
     return epsilon_for_accuracy(query);
@@ -254,25 +275,34 @@ class StatisticPlanner {
                              ": is not below the width of the bounds, " + to_string(width) +
                              "; any guess is that accurate");
     }
-    const auto reaches = [&](const Integer& index) {
-      plan_mean(sum, count, Dyadic(index, epsilon_exponent).rational());
+    const auto reaches = [&](const Rational& epsilon) {
+      plan_mean(sum, count, epsilon);
       return planned_.accuracy->tight <= *statistic_.accuracy;
+    };
+    reaches(least_epsilon(reaches));
+  }
+
+  // The least multiple of 2^-60 that reaches the accuracy asked for, by doubling and bisection.
+  template <typename Reaches>
+  Rational least_epsilon(const Reaches& reaches) const {
+    const auto enough_at = [&](const Integer& index) {
+      return reaches(Dyadic(index, epsilon_exponent).rational());
     };
     Integer enough = 1;
     constexpr long most_doublings = 90;  // up to epsilon = 2^30
-    for (long doublings = 0; !reaches(enough); ++doublings, enough *= 2) {
+    for (long doublings = 0; !enough_at(enough); ++doublings, enough *= 2) {
       if (doublings == most_doublings) {
         refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
-                               ": no epsilon reaches it on this grid and expected_size; ask for less, or use "
-                               "grid = \"auto\"");
+                               ": no epsilon reaches it with this grid and mode; ask for less, or use mode = "
+                               "\"exact\" and grid = \"auto\"");
       }
     }
     Integer too_little = enough / 2;
     while (enough - too_little > 1) {
       const Integer middle = (enough + too_little) / 2;
-      (reaches(middle) ? enough : too_little) = middle;
+      (enough_at(middle) ? enough : too_little) = middle;
     }
-    reaches(enough);
+    return Dyadic(enough, epsilon_exponent).rational();
   }
 
   void plan_mean(const Aggregation& sum, const Aggregation& count, const Rational& epsilon) {

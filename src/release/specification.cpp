@@ -18,10 +18,14 @@ const std::vector<std::string> neighbor_names = {"change-one", "add-remove"};
 const std::vector<std::string> kind_names = {"count", "sum", "mean", "variance", "covariance", "histogram"};
 
 const std::vector<std::string> statistic_keys = {
-    "name",  "kind", "column",     "columns", "type",  "bounds", "epsilon",    "accuracy",
-    "alpha", "grid", "categories", "edges",   "other", "split",  "nonnegative"};
+    "name", "kind",       "column", "columns", "type",  "bounds",      "epsilon", "accuracy",  "alpha",
+    "grid", "categories", "edges",  "other",   "split", "nonnegative", "mode",    "precision", "noise"};
 
-// The keys that a kind of statistic has beyond those of all: name, kind, epsilon, accuracy, alpha, grid.
+// The keys of every kind of statistic.
+const std::vector<std::string> common_keys = {"name", "kind", "epsilon",   "accuracy", "alpha",
+                                              "grid", "mode", "precision", "noise"};
+
+// The keys that a kind of statistic has beyond common_keys.
 std::vector<std::string> own_keys(StatisticKind kind) {
   switch (kind) {
     case StatisticKind::count:
@@ -41,7 +45,7 @@ std::vector<std::string> own_keys(StatisticKind kind) {
 
 void refuse_foreign_keys(const TomlTable& table, StatisticKind kind) {
   std::vector<std::string> own = own_keys(kind);
-  own.insert(own.end(), {"name", "kind", "epsilon", "accuracy", "alpha", "grid"});
+  own.insert(own.end(), common_keys.begin(), common_keys.end());
   for (const std::string& key : statistic_keys) {
     if (!table.has(key) || std::find(own.begin(), own.end(), key) != own.end()) continue;
     const bool other_number = (key == "column" || key == "columns") && kind != StatisticKind::count;
@@ -215,6 +219,54 @@ GridChoice read_grid(const TomlTable& table) {
   }
 }
 
+// mode, precision and noise: which mechanism.
+void read_mechanism(const TomlTable& table, const Specification& specification,
+                    StatisticSpecification& statistic) {
+  if (table.has("mode") && table.get_choice("mode", {"exact", "precision"}) == "precision") {
+    statistic.mode = Mode::precision;
+    const bool second_part = specification.neighbors == Neighbors::add_remove;
+    if (second_part || statistic.kind == StatisticKind::count) {
+      table.refuse(
+          "mode",
+          "= \"precision\" needs a public range with both ends finite, which depends on a public number of "
+          "rows; use mode = \"exact\", or neighbors = \"change-one\"");
+    }
+    if (statistic.grid.is_explicit()) {
+      table.refuse("grid", "does not go with mode = \"precision\", which has the notes' grid; remove it");
+    }
+  }
+  if (table.has("precision")) {
+    if (statistic.mode != Mode::precision) {
+      table.refuse("precision", "applies only with mode = \"precision\"; remove it or set the mode");
+    }
+    const std::uint64_t bits = table.get_count("precision");
+    if (bits < PrecisionSnapping::least_precision || bits > PrecisionSnapping::greatest_precision) {
+      table.refuse("precision", "must lie between " + std::to_string(PrecisionSnapping::least_precision) +
+                                    " and " + std::to_string(PrecisionSnapping::greatest_precision) +
+                                    " bits");
+    }
+    statistic.precision = static_cast<long>(bits);
+  }
+  if (table.has("noise") && table.get_choice("noise", {"laplace", "geometric"}) == "geometric") {
+    statistic.noise = NoiseKind::geometric;
+    const bool sum_of_integers = statistic.kind == StatisticKind::sum && statistic.type == AtomType::integer;
+    if (statistic.kind != StatisticKind::count && statistic.kind != StatisticKind::histogram &&
+        !sum_of_integers) {
+      table.refuse(
+          "noise",
+          "= \"geometric\" is for counts, histograms and sums with type = \"integer\"; use Laplace noise");
+    }
+    if (statistic.mode == Mode::precision) {
+      table.refuse("noise",
+                   "= \"geometric\" is exact and does not go with mode = \"precision\"; remove one of them");
+    }
+    if (statistic.grid.is_explicit() || statistic.grid.is_notes()) {
+      table.refuse("grid",
+                   "does not go with noise = \"geometric\", whose outputs are the integers; remove it");
+    }
+  }
+}
+
 StatisticSpecification read_statistic(const TomlDocument& document, const toml::table& node,
                                       std::size_t number, const Specification& specification) {
   const auto* given_name = node.get_as<std::string>("name");
@@ -256,6 +308,7 @@ StatisticSpecification read_statistic(const TomlDocument& document, const toml::
           "must be \"auto\" or \"notes\": the sum and the count of a mean under add-remove differ in scale");
     }
   }
+  read_mechanism(table, specification, statistic);
   read_price(table, specification.is_constant(statistic), statistic);
   return statistic;
 }

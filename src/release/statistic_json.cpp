@@ -35,7 +35,14 @@ void add_mechanism(Json& json, const PlannedMeasurement& planned) {
   json["sensitivity"] = to_string(measurement.mechanism().sensitivity());
   json["scale"] = to_string(Dyadic(measurement.mechanism().scale()));
   json["grid"] = to_string(measurement.mechanism().grid().spacing());
-  json["loss_bound"] = to_string(measurement.loss());
+  const Mechanism& mechanism = measurement.mechanism();
+  json["mode"] = to_string(mechanism.mode());
+  if (const auto* precise = std::get_if<PrecisionSnapping>(&mechanism.variant())) {
+    json["precision"] = precise->precision();
+  }
+  json["noise"] = to_string(mechanism.noise());
+  json["loss_bound"] = to_string(mechanism.stated_loss());
+  json["loss_basis"] = mechanism.loss_is_proved() ? "proved" : "claimed by the notes";
 }
 
 Dyadic post_process(const Dyadic& value, const StatisticSpecification& specification) {

@@ -46,7 +46,8 @@ struct PlannedStatistic {
   std::optional<Dyadic> constant;
   std::vector<std::string> bins;  // of a histogram
   Rational epsilon;               // what it costs; the sum over the measurements
-  Rational loss_bound;            // the proved privacy loss, at most epsilon
+  // At most epsilon, and proved; in precision mode sometimes only claimed by the notes (Mechanism::stated_loss).
+  Rational loss_bound;
   // Absent for a mean under add-remove without expected_size: how far a quotient may be off depends on the
   // count.
   std::optional<StatisticAccuracy> accuracy;

@@ -20,6 +20,7 @@
 #include "snapdp/framework/chunk.h"
 #include "snapdp/framework/metric.h"
 #include "snapdp/mechanism/grid_choice.h"
+#include "snapdp/mechanism/mechanism.h"
 #include "snapdp/numeric/rational.h"
 #include "snapdp/privacy/ledger.h"
 
@@ -58,6 +59,9 @@ struct StatisticSpecification {
   std::optional<Rational> accuracy;  // public constant
   Rational alpha = Rational(1, 20);  // the probability with which the accuracy may be missed
   GridChoice grid;
+  Mode mode = Mode::exact;
+  std::optional<long> precision;         // bits, in precision mode
+  NoiseKind noise = NoiseKind::laplace;  // geometric: counts, histograms and sums of integers
   // Histograms have exactly one of these.
   std::vector<Rational> categories;
   std::vector<std::string> texts;
