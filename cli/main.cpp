@@ -48,7 +48,7 @@ class HelpFormatter : public CLI::Formatter {
     std::string text = app->get_description() + "\n";
     if (command != commands_.end()) text += "\nExamples:\n" + command->second.examples;
     return text + "\n" + make_usage(app, std::move(name)) + make_positionals(app) + make_groups(app, mode) +
-           make_subcommands(app, mode) + make_footer(app);
+           make_subcommands(app, mode) + "\n" + app->get_footer() + (app->get_footer().empty() ? "" : "\n");
   }
 
  private:

@@ -85,6 +85,11 @@ std::filesystem::path folder_of(const std::filesystem::path& target) {
   return target.has_parent_path() ? target.parent_path() : std::filesystem::path(".");
 }
 
+// A pattern for mkostemp; renaming works within one folder.
+std::string temporary_beside(const std::filesystem::path& target) {
+  return target.string() + ".XXXXXX";
+}
+
 TableStyle style_of(int descriptor) {
   const char* no_color = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
@@ -106,8 +111,9 @@ void write_standard_error(std::string_view text) noexcept {
 void check_writable(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path)) fail(path.string(), EISDIR);
   if (is_special(path)) return;
-  const std::filesystem::path folder = folder_of(target_of(path));
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(path.string(), errno);
+  // Asking for permission is not enough: a file system may refuse the file for reasons of its own.
+  Temporary trial(temporary_beside(target_of(path)));
+  if (trial.file().get() < 0) fail(path.string(), errno);
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {
@@ -119,7 +125,7 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
     return;
   }
   const std::filesystem::path target = target_of(path);
-  Temporary temporary(target.string() + ".XXXXXX");
+  Temporary temporary(temporary_beside(target));
   Descriptor& file = temporary.file();
   if (file.get() < 0) fail(path.string(), errno);
   if (const int error = write_all(file.get(), text)) fail(path.string(), error);
