@@ -68,6 +68,15 @@ TEST(Accuracy, KnownValues) {
   EXPECT_EQ(conservative_accuracy(query), (oracle::log(Number(20.0)) + Number(0.5)).up());
 }
 
+TEST(Accuracy, AutomaticGridIsNearlyLaplace) {
+  for (const double scale : {1.0, 1.01, 2.0, 0.3, 1e6}) {
+    const AccuracyQuery query{
+        .scale = scale, .grid = GridChoice::automatic().resolve(Rational(scale), false), .alpha = 0.05};
+    EXPECT_LE(tight_accuracy(query), 1.001 * laplace_accuracy(query));
+    EXPECT_LE(conservative_accuracy(query), 1.001 * laplace_accuracy(query));
+  }
+}
+
 TEST(Accuracy, TightIsTheLeastDoubleThatNoValueMisses) {
   std::mt19937_64 engine(1);
   for (int i = 0; i < 200; ++i) {

@@ -137,6 +137,12 @@ TEST(WorstBias, IsWorseThanAScan) {
     ASSERT_TRUE(!noise.upper || worst.guess <= *noise.upper) << describe(noise);
     double largest = 0;
     double where = 0;
+    for (const double offset : {-1e-2, -1e-4, 1e-4, 1e-2}) {
+      const double y = worst.guess + offset * unit;
+      if ((noise.lower && y < *noise.lower) || (noise.upper && y > *noise.upper)) continue;
+      ASSERT_LE(std::fabs(bias(noise, y)), std::fabs(worst.bias) * (1 + 0x1p-40))
+          << describe(noise) << " at " << y;
+    }
     const int points = 600;
     for (int i = 0; i <= points; ++i) {
       const double y = i == points ? to : from + (to - from) * i / points;
