@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 
 #include "snapdp/error.h"
 #include "snapdp/statistics/statistics.h"
@@ -123,6 +122,57 @@ TEST(Measurement, ConstantsNeedNoMechanism) {
   for (const char* epsilon : {"0", "-1"}) EXPECT_THROW(mean_age(epsilon), Error);
   EXPECT_THROW(mean_age(std::nan("")), Error);
   EXPECT_THROW(mean_age(HUGE_VAL), Error);
+}
+
+TEST(Measurement, InPrecisionMode) {
+  const auto ages = vector_domain<double>().of_size(1000);
+  const Aggregation mean = make_clamp(ages, change_one(), Bounds(0, 100)) >> make_mean();
+  const Measurement exact = mean >> make_snapping({.epsilon = "1/4", .grid = GridChoice::notes()});
+  const Measurement precise = mean >> make_snapping({.epsilon = "1/4", .mode = Mode::precision});
+  EXPECT_EQ(precise.mechanism().mode(), Mode::precision);
+  EXPECT_LE(precise.mechanism().stated_loss(), Rational(1, 4));
+  EXPECT_GT(precise.mechanism().stated_loss(), Rational(1, 4) - Rational(0x1p-100));
+  EXPECT_GE(precise.loss(2), precise.loss());
+  EXPECT_NEAR(precise.accuracy(0.05).conservative, exact.accuracy(0.05).conservative, 0.5);
+  EXPECT_LE(precise.accuracy(0.05).tight, precise.accuracy(0.05).conservative);
+  Budget budget(1000);
+  const std::vector<double> rows(1000, 30.0);
+  for (int i = 0; i < 50; ++i) {
+    const Dyadic value = precise.release(rows, budget).values.at(0);
+    ASSERT_TRUE(value.is_double());
+    ASSERT_GE(value, Dyadic(0));
+    ASSERT_LE(value, Dyadic(100));
+  }
+  // A statistic without a public range has no bounds to center on.
+  AtomDomain column = atom_domain<double>();
+  column.bounds = Bounds(0, 3);
+  EXPECT_THROW(make_sum(VectorDomain({column}), symmetric_distance()) >>
+                   make_snapping({.epsilon = "1", .mode = Mode::precision}),
+               Error);
+  EXPECT_THROW(mean >> make_snapping({.epsilon = "1/4", .precision = 118}), Error);
+  EXPECT_THROW(
+      mean >> make_snapping({.epsilon = "1/4", .grid = GridChoice(Grid(-10)), .mode = Mode::precision}),
+      Error);
+}
+
+TEST(Measurement, WithGeometricNoise) {
+  const Aggregation histogram =
+      make_histogram(untrusted_domain({AtomType::real}).of_size(6), change_one(), Bins::numbers({1, 2}));
+  const Measurement geometric = histogram >> make_snapping({.epsilon = "1", .noise = NoiseKind::geometric});
+  EXPECT_EQ(geometric.mechanism().noise(), NoiseKind::geometric);
+  EXPECT_EQ(geometric.loss(), 1);
+  EXPECT_TRUE(geometric.mechanism().loss_is_proved());
+  Budget budget(1000);
+  for (int i = 0; i < 50; ++i) {
+    for (const Dyadic& value : geometric.release(std::vector<double>{1, 2, 1, 1, 7, 2}, budget).values) {
+      ASSERT_TRUE(value.is_integer());
+      ASSERT_GE(value, Dyadic(0));
+      ASSERT_LE(value, Dyadic(6));
+    }
+  }
+  const auto ages = vector_domain<double>().of_size(1000);
+  const Aggregation mean = make_clamp(ages, change_one(), Bounds(0, 100)) >> make_mean();
+  EXPECT_THROW(mean >> make_snapping({.epsilon = "1", .noise = NoiseKind::geometric}), Error);
 }
 
 TEST(Measurement, ScalarClampsKeepTheLoss) {
