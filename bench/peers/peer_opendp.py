@@ -20,9 +20,13 @@ def maker(k=None):
 
 def batcher(k=None):
     def batch(epsilon):
-        mechanism = dp.m.make_laplace(dp.vector_domain(real), dp.l1_distance(T=float), scale=1 / epsilon, k=k)
         values = np.full(h.BATCH, h.VALUE)
-        return lambda count: mechanism(values[:count])
+
+        def run(count):
+            domain = dp.vector_domain(real, size=count)
+            return dp.m.make_laplace(domain, dp.l1_distance(T=float), scale=1 / epsilon, k=k)(values[:count])
+
+        return run
 
     return batch
 
