@@ -95,13 +95,13 @@ inline std::optional<long> steps(snap_kernel::Kernel kernel, const detail::SnapC
 
 // out[i] = a sample for values[i], chunk by chunk: draws words_per_value words for each value, lets
 //
-//   Outcome fast(std::span<const std::uint64_t> drawn, std::span<const double> in, std::span<double> result)
+//   Outcome fast(std::span<std::uint64_t> drawn, std::span<const double> in, std::span<double> result)
 //
-// decide what it can (NaN for the rest; Outcome as of a kernel) and asks
+// decide what it can (NaN for the rest; Outcome as of a kernel; `drawn` are the words of the chunk) and asks
 //
-//   double slow(double value, std::span<const std::uint64_t> drawn, WordSource& words)
+//   double slow(double value, std::span<const std::uint64_t> drawn, std::size_t i, WordSource& words)
 //
-// for the rest, or for all when `slow_only`. Returns how many samples were slow. Throws as Snapping::replay does;
+// for the rest, the i-th of the chunk, or for all when `slow_only`. Returns how many samples were slow. Throws as Snapping::replay does;
 // finite outputs are checked unless they are `bounded`.
 template <std::size_t chunk, std::size_t words_per_value, typename Fast, typename Slow>
 std::size_t sample(std::span<const double> values, std::span<double> out, WordSource& words, bool slow_only,
@@ -132,7 +132,7 @@ std::size_t sample(std::span<const double> values, std::span<double> out, WordSo
       if (outcome.undecided) {
         for (std::size_t i = 0; i < count; ++i) {
           if (!slow_only && !std::isnan(result[i])) continue;
-          result[i] = slow(in[i], drawn.subspan(i * words_per_value, words_per_value), words);
+          result[i] = slow(in[i], drawn, i, words);
           ++slow_samples;
         }
       }

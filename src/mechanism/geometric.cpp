@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -23,10 +24,16 @@ using namespace option_checks;
 //   -floor(scale |ln U|) = ceil(scale ln U)
 //                        = floor(1/2 + scale ln U + 1/2)    S = +1, value = +1/2, as scale ln U is no integer:
 //                                                           almost surely, and Snapping draws on until it is seen
-constexpr std::array<double, 2> starts = {-0.5, 0.5};
+constexpr double added = -0.5;
+constexpr double subtracted = 0.5;
+constexpr std::uint64_t minus = 1;  // bit 0 of a word
 
-std::uint64_t with_sign(std::uint64_t word, std::size_t part) {
-  return part == 0 ? word | 1 : word & ~std::uint64_t{1};
+constexpr std::size_t block = 512;  // values at a time, for short buffers
+
+constexpr std::array<double, block> repeated(double value) {
+  std::array<double, block> result = {};
+  for (double& x : result) x = value;
+  return result;
 }
 
 std::optional<double> checked_bound(const char* name, std::optional<double> bound) {
@@ -55,15 +62,18 @@ detail::SnapConstants constants_for(double scale) {
           .narrow = true};
 }
 
+// NaN and infinities count as integers here.
 bool all_integers(std::span<const double> values) {
-  bool result = true;
+  std::uint64_t differences = 0;
   for (const double value : values) {
+    // Adding 2^52 to a number below it leaves no room for a fraction; doubles from there up are integers.
     const double magnitude = std::fabs(value);
-    // Doubles from 2^52 up are integers; to others, 2^52 leaves no room for a fraction.
-    const double nearest = magnitude >= 0x1p52 ? magnitude : (magnitude + 0x1p52) - 0x1p52;
-    result &= nearest == magnitude;  // false for NaN
+    const double nearest = (magnitude + 0x1p52) - 0x1p52;
+    const auto bits = std::bit_cast<std::uint64_t>(magnitude);
+    const std::uint64_t is_below = (bits - std::bit_cast<std::uint64_t>(0x1p52)) >> 63;
+    differences |= (bits ^ std::bit_cast<std::uint64_t>(nearest)) & (0 - is_below);
   }
-  return result;
+  return differences == 0;
 }
 
 [[noreturn]] void refuse_value(const char* parameter) {
@@ -99,11 +109,9 @@ Dyadic Geometric::clamp(const Dyadic& value) const {
   return value;
 }
 
-Integer Geometric::noise_slowly(std::span<const std::uint64_t, 2> drawn, WordSource& words) const {
-  Integer noise = 0;
-  for (std::size_t part = 0; part < 2; ++part) {
-    noise += snap_slowly(starts[part], scale_, Grid(0), with_sign(drawn[part], part), words);
-  }
+Integer Geometric::noise_slowly(std::uint64_t first, std::uint64_t second, WordSource& words) const {
+  Integer noise = snap_slowly(added, scale_, Grid(0), first | minus, words);
+  noise += snap_slowly(subtracted, scale_, Grid(0), second & ~minus, words);
   return noise;
 }
 
@@ -122,67 +130,61 @@ Dyadic Geometric::replay(const Dyadic& value, WordSource& words, const ReplayOpt
   const FloatEnvironment environment;
   SecretWords<2> drawn;
   words.fill(drawn);
-  Integer noise = 0;
-  if (options.slow_only || constants_.limit <= 0) {
-    noise = noise_slowly(drawn, words);
-  } else {
-    SecretWords<2> signed_words;
-    for (std::size_t part = 0; part < 2; ++part) signed_words[part] = with_sign(drawn[part], part);
-    std::array<double, 2> parts;
-    if (batch::run(kernel, constants_, signed_words, starts, parts).undecided) {
-      noise = noise_slowly(drawn, words);
-    } else {
-      noise = static_cast<long>(parts[0] + parts[1]);
-    }
+  std::optional<long> more;
+  std::optional<long> less;
+  if (!options.slow_only && constants_.limit > 0) {
+    more = batch::steps(kernel, constants_, added, drawn[0] | minus);
+    less = batch::steps(kernel, constants_, subtracted, drawn[1] & ~minus);
   }
+  Integer noise = more && less ? Integer(*more + *less) : noise_slowly(drawn[0], drawn[1], words);
   return clamp(clamp(value) + Dyadic(std::move(noise), 0));
 }
 
 std::size_t Geometric::replay(std::span<const double> values, std::span<double> out, WordSource& words,
                               const ReplayOptions& options) const {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  constexpr std::size_t block = 512;  // values at a time, for short buffers
+  static constexpr std::array<double, block> added_values = repeated(added);
+  static constexpr std::array<double, block> subtracted_values = repeated(subtracted);
   const snap_kernel::Kernel kernel = snap_kernel::kernel_for(options.kernel);
   const FloatEnvironment environment;
-  if (!all_integers(values)) {  // infinities are found below
+  if (!all_integers(values)) {
     std::fill(out.begin(), out.end(), 0.0);
     refuse_value("values");
   }
   const double lower = lower_.value_or(-infinity);
   const double upper = upper_.value_or(infinity);
-  std::array<double, 2 * block> start;
-  for (std::size_t i = 0; i < start.size(); ++i) start[i] = starts[i % 2];
   return batch::sample<chunk, 2>(
       values, out, words, options.slow_only || constants_.limit <= 0, lower_ && upper_,
-      [&](std::span<const std::uint64_t> drawn, std::span<const double> in, std::span<double> result) {
+      [&](std::span<std::uint64_t> drawn, std::span<const double> in, std::span<double> result) {
+        const std::size_t count = in.size();
         snap_kernel::Outcome outcome = {.undecided = false, .finite = batch::is_finite(in)};
-        SecretWords<2 * block> signed_words;
-        std::array<double, 2 * block> parts;
-        for (std::size_t begin = 0; begin < in.size(); begin += block) {
-          const std::size_t count = std::min(block, in.size() - begin);
-          for (std::size_t i = 0; i < count; ++i) {
-            signed_words[2 * i] = with_sign(drawn[2 * (begin + i)], 0);
-            signed_words[2 * i + 1] = with_sign(drawn[2 * (begin + i) + 1], 1);
-          }
-          const std::span<double> noise(parts.data(), 2 * count);
-          outcome.undecided |= batch::run(kernel, constants_, std::span(signed_words).first(2 * count),
-                                          std::span(start).first(2 * count), noise)
-                                   .undecided;
-          for (std::size_t i = 0; i < count; ++i) {
-            // NaN where a part is undecided: comparisons with NaN are false and keep it.
-            double noisy = in[begin + i];
-            noisy = lower > noisy ? lower : noisy;
-            noisy = upper < noisy ? upper : noisy;
-            noisy += noise[2 * i] + noise[2 * i + 1];  // the inner sum is exact
-            noisy = lower > noisy ? lower : noisy;
-            noisy = upper < noisy ? upper : noisy;
-            result[begin + i] = noisy;
+        SecretDoubles<block> subtrahends;
+        for (std::size_t begin = 0; begin < count; begin += block) {
+          const std::size_t size = std::min(block, count - begin);
+          const std::span<double> noisy = result.subspan(begin, size);
+          const std::span<std::uint64_t> first = drawn.subspan(begin, size);
+          const std::span<std::uint64_t> second = drawn.subspan(count + begin, size);
+          for (std::uint64_t& word : first) word |= minus;
+          for (std::uint64_t& word : second) word &= ~minus;
+          const auto more = batch::run(kernel, constants_, first, std::span(added_values).first(size), noisy);
+          const auto less = batch::run(kernel, constants_, second, std::span(subtracted_values).first(size),
+                                       std::span(subtrahends).first(size));
+          outcome.undecided |= more.undecided || less.undecided;
+          for (std::size_t i = 0; i < size; ++i) {
+            double x = in[begin + i];
+            x = lower > x ? lower : x;
+            x = upper < x ? upper : x;
+            // The sum of the noise is exact. An undecided part is NaN; comparisons with NaN are false and keep it.
+            x += noisy[i] + subtrahends[i];
+            x = lower > x ? lower : x;
+            x = upper < x ? upper : x;
+            noisy[i] = x;
           }
         }
         return outcome;
       },
-      [&](double value, std::span<const std::uint64_t> drawn, WordSource& more) {
-        const Dyadic noise(noise_slowly(drawn.first<2>(), more), 0);
+      [&](double value, std::span<const std::uint64_t> drawn, std::size_t i, WordSource& more) {
+        const Dyadic noise(noise_slowly(drawn[i], drawn[drawn.size() / 2 + i], more), 0);
         return clamp(clamp(value) + noise).to_double_nearest();
       });
 }

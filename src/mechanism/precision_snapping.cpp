@@ -33,6 +33,13 @@ Dyadic rounded(const Rational& value, long precision, mpfr_rnd_t direction) {
   return result.dyadic();
 }
 
+// About `value` > 0.
+std::string shown_shortly(const Dyadic& value) {
+  const double nearest = value.to_double_nearest();
+  return nearest > 0 && nearest < std::numeric_limits<double>::infinity() ? to_string(nearest)
+                                                                          : shown(value.rational());
+}
+
 double checked_bound(const char* name, const std::optional<double>& bound) {
   if (!bound) {
     throw Error(ErrorCode::invalid_argument, name,
@@ -73,21 +80,27 @@ long checked_precision(const std::optional<long>& given, const Rational& epsilon
 void check_scale(const Rational& epsilon, const Dyadic& sensitivity, const Dyadic& half_width,
                  const detail::PrecisionArithmetic& arithmetic) {
   const Dyadic& scale = arithmetic.scale;
+  const std::string bits = std::to_string(arithmetic.precision);
   if (scale >= half_width) {
-    refuse(
-        "epsilon", shown(epsilon),
-        "the noise scale " + shown(Rational(to_double_up(scale.rational()))) +
-            " must be below half the distance of the bounds, " + shown(half_width.rational()) +
-            ", or the privacy of precision mode fails: choose a larger epsilon or wider bounds, or use exact "
-            "mode");
+    const std::string rule = "the noise scale " + shown_shortly(scale) +
+                             " must be below half the distance of the bounds, " + shown_shortly(half_width) +
+                             ", or the privacy of precision mode fails: ";
+    // (Delta + 12 B eta) / (epsilon - 2 eta) < B is 14 eta < epsilon - Delta / B.
+    const Rational room = epsilon - sensitivity.rational() / half_width.rational();
+    if (room > 0) {
+      refuse("precision", bits,
+             rule + "use a precision of at least " +
+                 std::to_string(1 - Grid::at_most(Rational(room / 14)).exponent()) + " bits");
+    }
+    refuse("epsilon", shown(epsilon), rule + "choose a larger epsilon or wider bounds, or use exact mode");
   }
   if (half_width >= scale_by_power_of_two(scale, arithmetic.precision - 7)) {
-    const Rational most_steps = half_width.rational() * epsilon / sensitivity.rational();
-    refuse("precision", std::to_string(arithmetic.precision),
-           "half the distance of the bounds, " + shown(half_width.rational()) + ", must be below 2^" +
-               std::to_string(arithmetic.precision - 7) + " times the noise scale " +
-               shown(Rational(to_double_up(scale.rational()))) + ": use a precision of at least " +
-               std::to_string(Grid::at_least(most_steps).exponent() + 8) + " bits, or narrower bounds");
+    const Rational most_scales = half_width.rational() * epsilon / sensitivity.rational();
+    refuse("precision", bits,
+           "half the distance of the bounds, " + shown_shortly(half_width) + ", must be below 2^" +
+               std::to_string(arithmetic.precision - 7) + " times the noise scale " + shown_shortly(scale) +
+               ": use a precision of at least " + std::to_string(Grid::at_least(most_scales).exponent() + 7) +
+               " bits, or narrower bounds");
   }
 }
 
@@ -224,14 +237,14 @@ Dyadic PrecisionSnapping::replay(const Dyadic& value, WordSource& words, const R
 std::size_t PrecisionSnapping::replay(std::span<const double> values, std::span<double> out,
                                       WordSource& words, const ReplayOptions& options) const {
   const snap_kernel::Kernel kernel = snap_kernel::kernel_for(options.kernel);
-  const auto slow = [&](double value, std::span<const std::uint64_t> drawn, WordSource& more) {
-    return output(precision_snap_slowly(arithmetic_, centered(value), drawn[0], more));
+  const auto slow = [&](double value, std::span<const std::uint64_t> drawn, std::size_t i, WordSource& more) {
+    return output(precision_snap_slowly(arithmetic_, centered(value), drawn[i], more));
   };
   const bool slow_only = options.slow_only || constants_.limit <= 0;
   if (constants_.narrow) {
     return batch::sample<chunk, 1>(
         values, out, words, slow_only, true,
-        [&](std::span<const std::uint64_t> drawn, std::span<const double> in, std::span<double> result) {
+        [&](std::span<std::uint64_t> drawn, std::span<const double> in, std::span<double> result) {
           return batch::run(kernel, constants_, drawn, in, result);
         },
         slow);
@@ -239,7 +252,7 @@ std::size_t PrecisionSnapping::replay(std::span<const double> values, std::span<
   // Bounds too far from zero for the kernel: only the noise is computed in doubles.
   return batch::sample<chunk, 1>(
       values, out, words, slow_only, true,
-      [&](std::span<const std::uint64_t> drawn, std::span<const double> in, std::span<double> result) {
+      [&](std::span<std::uint64_t> drawn, std::span<const double> in, std::span<double> result) {
         snap_kernel::Outcome outcome = {.undecided = false, .finite = batch::is_finite(in)};
         for (std::size_t i = 0; outcome.finite && i < in.size(); ++i) {
           const std::optional<Integer> index = sample_quickly(centered(in[i]), drawn[i], options.kernel);

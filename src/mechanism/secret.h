@@ -20,6 +20,11 @@ struct SecretWords : std::array<std::uint64_t, size> {
   ~SecretWords() { snapdp::wipe(*this); }
 };
 
+template <std::size_t size>
+struct SecretDoubles : std::array<double, size> {
+  ~SecretDoubles() { explicit_bzero(this->data(), size * sizeof(double)); }
+};
+
 inline void wipe(Integer& value) {
   mpz_ptr raw = value.get_mpz_t();
   explicit_bzero(mpz_limbs_modify(raw, static_cast<mp_size_t>(mpz_size(raw))),

@@ -121,11 +121,11 @@ std::size_t Snapping::replay(std::span<const double> values, std::span<double> o
   const snap_kernel::Kernel kernel = snap_kernel::kernel_for(options.kernel);
   return batch::sample<chunk, 1>(
       values, out, words, options.slow_only || constants_.limit <= 0, lower_ && upper_,
-      [&](std::span<const std::uint64_t> drawn, std::span<const double> in, std::span<double> result) {
+      [&](std::span<std::uint64_t> drawn, std::span<const double> in, std::span<double> result) {
         return batch::run(kernel, constants_, drawn, in, result);
       },
-      [&](double value, std::span<const std::uint64_t> drawn, WordSource& more) {
-        return sample_slowly(value, drawn[0], more).to_double_nearest();
+      [&](double value, std::span<const std::uint64_t> drawn, std::size_t i, WordSource& more) {
+        return sample_slowly(value, drawn[i], more).to_double_nearest();
       });
 }
 

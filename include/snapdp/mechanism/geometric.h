@@ -18,9 +18,9 @@
 // Bits: a sample takes two words from the generator. Bits 63 (first) to 1 (last) of each are the first 63 binary digits
 // after the point of one U; bit 0 is not used. The first word is for the part that is added, the second for the part
 // that is subtracted. An undecided U takes further words, each the next 64 digits, bit 63 first. A batch goes chunk by
-// chunk of `chunk` values: first the two words of each value in order, drawn in one block; then, for each undecided
-// sample in order, further words one at a time, for its first U and then for its second. The same words give the same
-// outputs, and the same number of words is taken, on every instruction set.
+// chunk of `chunk` values, each drawn in one block: the first word of each value in order, then the second word of each;
+// then, for each undecided sample in order, further words one at a time, for its first U and then for its second. The
+// same words give the same outputs, and the same number of words is taken, on every instruction set.
 //
 // Threads: a Geometric is immutable and may be shared; a generator may not.
 #pragma once
@@ -81,11 +81,11 @@ class Geometric {
   std::size_t replay(std::span<const double> values, std::span<double> out, WordSource& words,
                      const ReplayOptions& options = {}) const;
 
-  static constexpr std::size_t chunk = Snapping::chunk;
+  static constexpr std::size_t chunk = 2048;
 
  private:
   Dyadic clamp(const Dyadic& value) const;
-  Integer noise_slowly(std::span<const std::uint64_t, 2> drawn, WordSource& words) const;
+  Integer noise_slowly(std::uint64_t first, std::uint64_t second, WordSource& words) const;
 
   Rational epsilon_;
   Dyadic sensitivity_;
