@@ -280,6 +280,22 @@ TEST(DuckdbCsv, MissesNoRowBehindAMalformedOne) {
   EXPECT_EQ(error_of([&] { source->fold({}, {}); }).code(), ErrorCode::bad_data);
 }
 
+// DuckDB 1.4.4's parallel reader takes the second line of this quoted cell for a row's beginning.
+TEST(DuckdbCsv, ReadsQuotedCellsWhereChunksMeet) {
+  const ScratchFolder folder;
+  std::string content = "a,b\n1,22\n";
+  while (content.size() < 8'000'001) content += "1,2\n";
+  ASSERT_EQ(content.size(), 8'000'001U);
+  content += "\"\na\",w\n";
+  for (int i = 0; i < 50'000; ++i) content += "1,2\n";
+  const auto source = open_duckdb_source({.path = folder.write("t.csv", content), .threads = 2});
+  const Aggregation cells =
+      make_histogram(untrusted_domain({text}), symmetric_distance(), Bins::texts({"\na", "1"}).with_other());
+  const FoldRequest request{{"a"}, &cells};
+  EXPECT_THAT(cells.finish(source->fold({&request, 1}, {}).states.at(0)),
+              ElementsAre(Dyadic(1), Dyadic(1 + (8'000'001 - 9) / 4 + 50'000), Dyadic(0)));
+}
+
 // What the test generates is well-formed, so that it must be read to the letter.
 TEST(DuckdbCsv, ReadsWhatWasWrittenParallel) {
   std::mt19937_64 engine(7);

@@ -30,7 +30,8 @@ using engine::Table;
 std::string full_path(const std::string& path) {
   if (path.empty()) refuse_path(ErrorCode::invalid_argument, path, "name a CSV or Parquet file");
   if (path.find('\0') != std::string::npos)
-    refuse_path(ErrorCode::invalid_argument, path.c_str(), "it goes on after a zero byte; name one file");
+    refuse_path(ErrorCode::invalid_argument, path.substr(0, path.find('\0')),
+                "a zero byte follows; name one file");
   if (path.find("://") != std::string::npos)
     refuse_path(ErrorCode::invalid_argument, path, "addresses are not opened; download the file and name it");
   std::error_code error;
@@ -44,7 +45,7 @@ std::string full_path(const std::string& path) {
     refuse_path(ErrorCode::invalid_argument, path, "it is a folder; name one file in it");
   if (!std::filesystem::is_regular_file(status))
     refuse_path(ErrorCode::invalid_argument, path, "it is not a regular file; copy the data into one");
-  const std::string full = std::filesystem::canonical(path, error).string();
+  std::string full = std::filesystem::canonical(path, error).string();
   if (error) refuse_path(ErrorCode::io, path, "it cannot be found: " + error.message());
   if (full.find_first_of("*?[") != std::string::npos) {
     refuse_path(
