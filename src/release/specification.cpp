@@ -226,10 +226,9 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
     statistic.mode = Mode::precision;
     const bool second_part = specification.neighbors == Neighbors::add_remove;
     if (second_part || statistic.kind == StatisticKind::count) {
-      table.refuse(
-          "mode",
-          "= \"precision\" needs a public range with both ends finite, which depends on a public number of "
-          "rows; use mode = \"exact\", or neighbors = \"change-one\"");
+      table.refuse("mode",
+                   "needs a public range with both ends finite, which depends on a public number of "
+                   "rows; use mode = \"exact\", or neighbors = \"change-one\"");
     }
     if (statistic.grid.is_explicit()) {
       table.refuse("grid", "does not go with mode = \"precision\", which has the notes' grid; remove it");
@@ -252,13 +251,10 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
     const bool sum_of_integers = statistic.kind == StatisticKind::sum && statistic.type == AtomType::integer;
     if (statistic.kind != StatisticKind::count && statistic.kind != StatisticKind::histogram &&
         !sum_of_integers) {
-      table.refuse(
-          "noise",
-          "= \"geometric\" is for counts, histograms and sums with type = \"integer\"; use Laplace noise");
+      table.refuse("noise", "is for counts, histograms and sums with type = \"integer\"; use Laplace noise");
     }
     if (statistic.mode == Mode::precision) {
-      table.refuse("noise",
-                   "= \"geometric\" is exact and does not go with mode = \"precision\"; remove one of them");
+      table.refuse("noise", "is exact and does not go with mode = \"precision\"; remove one of them");
     }
     if (statistic.grid.is_explicit() || statistic.grid.is_notes()) {
       table.refuse("grid",
