@@ -38,16 +38,22 @@ int complain(const std::string& message, int code) {
   return code;
 }
 
+// "snapdp ledger create".
+std::string full_name(const CLI::App* app) {
+  return app->get_parent() == nullptr ? app->get_name()
+                                      : full_name(app->get_parent()) + " " + app->get_name();
+}
+
 // Examples first: they answer most questions.
 class HelpFormatter : public CLI::Formatter {
  public:
   explicit HelpFormatter(const Commands& commands) : commands_(commands) {}
 
-  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+  std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode mode) const override {
     const auto command = commands_.find(app);
     std::string text = app->get_description() + "\n";
     if (command != commands_.end()) text += "\nExamples:\n" + command->second.examples;
-    return text + "\n" + make_usage(app, std::move(name)) + make_positionals(app) + make_groups(app, mode) +
+    return text + "\n" + make_usage(app, full_name(app)) + make_positionals(app) + make_groups(app, mode) +
            make_subcommands(app, mode) + "\n" + app->get_footer() + (app->get_footer().empty() ? "" : "\n");
   }
 
@@ -62,11 +68,6 @@ const CLI::App* deepest(const CLI::App* app) {
     if (next.empty()) return app;
     app = next.front();
   }
-}
-
-std::string full_name(const CLI::App* app) {
-  return app->get_parent() == nullptr ? app->get_name()
-                                      : full_name(app->get_parent()) + " " + app->get_name();
 }
 
 std::vector<std::string> subcommand_names(const CLI::App* app) {
