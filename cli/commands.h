@@ -20,6 +20,10 @@ void add_plan(CLI::App& tool, Commands& commands);
 void add_release(CLI::App& tool, Commands& commands);
 void add_ledger(CLI::App& tool, Commands& commands);
 void add_accuracy(CLI::App& tool, Commands& commands);
+void add_law(CLI::App& tool, Commands& commands);
+void add_bias(CLI::App& tool, Commands& commands);
+void add_bound(CLI::App& tool, Commands& commands);
+void add_plot(CLI::App& tool, Commands& commands);
 void add_trace(CLI::App& tool, Commands& commands);
 
 }  // namespace snapdp::cli

@@ -124,6 +124,10 @@ int run(int argc, char** argv) {
   add_release(tool, commands);
   add_ledger(tool, commands);
   add_accuracy(tool, commands);
+  add_law(tool, commands);
+  add_bias(tool, commands);
+  add_bound(tool, commands);
+  add_plot(tool, commands);
   add_trace(tool, commands);
   if (argc <= 1) {
     write_standard_error(tool.help());

@@ -153,6 +153,7 @@ bool ask(const std::string& question) {
   write_standard_error(question + " [y/N] ");
   std::string answer;
   std::getline(std::cin, answer);
+  write_standard_error("\n");
   return !answer.empty() && (answer[0] == 'y' || answer[0] == 'Y');
 }
 

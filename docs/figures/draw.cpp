@@ -2,12 +2,8 @@
 //
 //   draw FOLDER           writes law.svg, loss.svg, accuracy.svg and bias.svg there
 //   draw --check FOLDER   exits with 1, naming them, when some are not what it would write
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <iterator>
 #include <optional>
@@ -16,153 +12,18 @@
 #include <utility>
 #include <vector>
 
+#include "cli/chart.h"
 #include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/law.h"
 
 namespace {
 
+using namespace snapdp::chart;  // NOLINT: this program only draws
 using snapdp::AccuracyQuery;
 using snapdp::Grid;
 using snapdp::OutputLaw;
 using snapdp::OutputNoise;
-
-// Colours that remain apart for colour-blind readers (Okabe and Ito, Color Universal Design, 2008).
-constexpr std::string_view blue = "#0072b2";
-constexpr std::string_view orange = "#d55e00";
-constexpr std::string_view green = "#009e73";
-constexpr std::string_view gray = "#707070";
-
-std::string number(double value, int decimals = 2) {
-  std::array<char, 64> text;
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  std::string result(text.data());
-  return result == "-0.00" ? "0.00" : result;
-}
-
-struct Axis {
-  double from;
-  double to;
-  std::vector<std::pair<double, std::string>> ticks;
-  std::string title;
-  bool logarithmic = false;
-
-  // The position of `value` between the ends, from 0 to 1.
-  double at(double value) const {
-    return logarithmic ? std::log(value / from) / std::log(to / from) : (value - from) / (to - from);
-  }
-};
-
-// Ticks from one number to another, both included.
-std::vector<std::pair<double, std::string>> ticks(double from, double to, double step, int decimals = 0) {
-  std::vector<std::pair<double, std::string>> result;
-  for (int i = 0; from + i * step <= to + step / 2; ++i) {
-    result.emplace_back(from + i * step, number(from + i * step, decimals));
-  }
-  return result;
-}
-
-class Svg {
- public:
-  Svg(int width, int height, std::string_view description) {
-    const std::string size = std::to_string(width) + "\" height=\"" + std::to_string(height);
-    text_ =
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size + "\" viewBox=\"0 0 " +
-        std::to_string(width) + " " + std::to_string(height) +
-        "\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#222222\" role=\"img\">\n" +
-        "<title>" + std::string(description) + "</title>\n" + "<rect width=\"" + size +
-        "\" fill=\"#ffffff\"/>\n";
-  }
-
-  void add(const std::string& element) { text_ += element + "\n"; }
-  void label(double x, double y, const std::string& text, std::string_view anchor,
-             std::string_view more = "") {
-    add("<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + std::string(anchor) + "\"" +
-        std::string(more) + ">" + text + "</text>");
-  }
-  void line(double x1, double y1, double x2, double y2, std::string_view style) {
-    add("<path d=\"M" + number(x1) + " " + number(y1) + "L" + number(x2) + " " + number(y2) + "\" " +
-        std::string(style) + "/>");
-  }
-  std::string finish() const { return text_ + "</svg>\n"; }
-
- private:
-  std::string text_;
-};
-
-constexpr std::string_view solid = "stroke-width=\"2\"";
-constexpr std::string_view broad = "stroke-width=\"6\" stroke-opacity=\"0.35\"";
-constexpr std::string_view dashed = "stroke-width=\"2\" stroke-dasharray=\"6 4\"";
-
-class Panel {
- public:
-  Panel(Svg& svg, double left, double top, double width, double height, const std::string& title, Axis x,
-        Axis y)
-      : svg_(svg),
-        left_(left),
-        top_(top),
-        width_(width),
-        height_(height),
-        x_(std::move(x)),
-        y_(std::move(y)) {
-    svg_.label(left, top - 10, title, "start", " font-weight=\"bold\"");
-    for (const auto& [value, text] : x_.ticks) {
-      svg_.line(px(value), top, px(value), top + height, "stroke=\"#e4e4e4\"");
-      svg_.label(px(value), top + height + 16, text, "middle");
-    }
-    for (const auto& [value, text] : y_.ticks) {
-      svg_.line(left, py(value), left + width, py(value), "stroke=\"#e4e4e4\"");
-      svg_.label(left - 6, py(value) + 4, text, "end");
-    }
-    svg_.label(left + width / 2, top + height + 34, x_.title, "middle");
-    svg_.label(
-        0, 0, y_.title, "middle",
-        " transform=\"translate(" + number(left - 42) + " " + number(top + height / 2) + ") rotate(-90)\"");
-  }
-
-  double px(double x) const { return left_ + width_ * x_.at(x); }
-  double py(double y) const { return top_ + height_ * (1 - y_.at(y)); }
-
-  void curve(const std::function<double(double)>& f, double from, double to, int steps,
-             std::string_view color, std::string_view style = solid) {
-    std::string path = "<path fill=\"none\" stroke-linejoin=\"round\" stroke=\"" + std::string(color) +
-                       "\" " + std::string(style) + " d=\"";
-    for (int i = 0; i <= steps; ++i) {
-      const double t = static_cast<double>(i) / steps;
-      const double x = x_.logarithmic ? from * std::pow(to / from, t) : from + (to - from) * t;
-      path += (i == 0 ? "M" : "L") + number(px(x), 1) + " " + number(py(f(x)), 1);
-    }
-    svg_.add(path + "\"/>");
-  }
-  void bar(double from, double to, double height, std::string_view color) {
-    const double top = std::min(py(height), py(0));
-    svg_.add("<rect x=\"" + number(px(from)) + "\" y=\"" + number(top) + "\" width=\"" +
-             number(px(to) - px(from)) + "\" height=\"" + number(std::abs(py(height) - py(0))) +
-             "\" fill=\"" + std::string(color) + "\" fill-opacity=\"0.35\" stroke=\"" + std::string(color) +
-             "\"/>");
-  }
-  // An entry of the legend, in the panel's upper corner: row 0 is on top.
-  void key(double x, int row, std::string_view color, const std::string& text,
-           std::string_view style = solid) {
-    const double y = top_ + 16 + 18 * row;
-    svg_.line(left_ + x, y - 4, left_ + x + 24, y - 4,
-              "stroke=\"" + std::string(color) + "\" " + std::string(style));
-    svg_.label(left_ + x + 30, y, text, "start");
-  }
-  void frame() {
-    svg_.add("<rect x=\"" + number(left_) + "\" y=\"" + number(top_) + "\" width=\"" + number(width_) +
-             "\" height=\"" + number(height_) + "\" fill=\"none\" stroke=\"#222222\"/>");
-  }
-
- private:
-  Svg& svg_;
-  double left_;
-  double top_;
-  double width_;
-  double height_;
-  Axis x_;
-  Axis y_;
-};
 
 constexpr int width = 760;
 constexpr int height = 330;

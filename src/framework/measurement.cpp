@@ -47,19 +47,9 @@ Measurement::Measurement(Aggregation aggregation, const NoiseOptions& options)
 
 Accuracy Measurement::accuracy(const FailureRate& alpha) const {
   const StatisticDomain& statistic = aggregation_.output_domain();
-  AccuracyQuery query{
-      .scale = mechanism_.scale(), .grid = mechanism_.grid(), .alpha = alpha, .noise = mechanism_.noise()};
   // An integer statistic is exact on its grid; any other was rounded to it, by at most half its spacing.
-  if (!statistic.integer) query.rounding_error = statistic.grid.spacing().rational() / 2;
-  const Rational arithmetic = mechanism_.arithmetic_error();
-  query.rounding_error += arithmetic + mechanism_.output_error();
-  if (statistic.range) {
-    query.range = to_double_up(Rational(*mechanism_.upper()) - Rational(*mechanism_.lower()));
-  }
-  const double conservative = conservative_accuracy(query);
-  // The tight formula takes both tails from the exact law, which arithmetic of fewer than about 100 bits bends visibly.
-  const bool bent = arithmetic > Rational(0x1p-90) * Rational(mechanism_.scale());
-  return {conservative, bent ? conservative : tight_accuracy(query), laplace_accuracy(query)};
+  return mechanism_.accuracy(
+      alpha, statistic.integer ? Rational(0) : Rational(statistic.grid.spacing().rational() / 2));
 }
 
 Release Measurement::release(const Chunk& rows, BudgetAccountant& accountant) const {

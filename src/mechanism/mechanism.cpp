@@ -138,6 +138,42 @@ Rational Mechanism::output_error() const {
   return Rational(0x1p-53) * std::max(::abs(Rational(*lower())), ::abs(Rational(*upper())));
 }
 
+Accuracy Mechanism::accuracy(const FailureRate& alpha, const Rational& rounding_error) const {
+  const Rational arithmetic = arithmetic_error();
+  AccuracyQuery query{.scale = scale(),
+                      .grid = grid(),
+                      .alpha = alpha,
+                      .rounding_error = rounding_error + arithmetic + output_error(),
+                      .noise = noise()};
+  if (lower() && upper()) query.range = to_double_up(Rational(*upper()) - Rational(*lower()));
+  const double conservative = conservative_accuracy(query);
+  // The tight formula takes both tails from the exact law, which arithmetic of fewer than about 100 bits bends visibly.
+  const bool bent = arithmetic > Rational(0x1p-90) * Rational(query.scale);
+  return {conservative, bent ? conservative : tight_accuracy(query), laplace_accuracy(query)};
+}
+
+std::optional<Rational> least_epsilon(const std::function<bool(const Rational&)>& reaches) {
+  constexpr long exponent = -60;
+  constexpr int most_doublings = 90;
+  const auto enough_at = [&](const Integer& index) {
+    try {
+      return reaches(Dyadic(index, exponent).rational());
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  Integer enough = 1;
+  for (int doublings = 0; !enough_at(enough); ++doublings, enough *= 2) {
+    if (doublings == most_doublings) return std::nullopt;
+  }
+  Integer too_little = enough / 2;
+  while (enough - too_little > 1) {
+    const Integer middle = (enough + too_little) / 2;
+    (enough_at(middle) ? enough : too_little) = middle;
+  }
+  return Dyadic(enough, exponent).rational();
+}
+
 Dyadic Mechanism::release(const Dyadic& value, SystemGenerator& generator) const {
   return std::visit([&](const auto& mechanism) { return mechanism.release(value, generator); }, mechanism_);
 }

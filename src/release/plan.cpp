@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "mean_accuracy.h"
 #include "snapdp/error.h"
@@ -208,7 +209,8 @@ class StatisticPlanner {
     add_part("", aggregation, statistic_.epsilon ? *statistic_.epsilon : epsilon_for(aggregation),
              statistic_.alpha);
     const PlannedMeasurement& only = planned_.measurements.back();
-    planned_.accuracy = StatisticAccuracy{only.accuracy.conservative, only.accuracy.tight, std::nullopt};
+    planned_.accuracy = StatisticAccuracy{only.accuracy.conservative, only.accuracy.tight,
+                                          only.accuracy.laplace, std::nullopt};
     if (statistic_.kind == StatisticKind::histogram) {
       const Rational bins(Integer(static_cast<unsigned long>(planned_.bins.size())));
       planned_.accuracy->simultaneous = only.measurement.accuracy(Rational(statistic_.alpha / bins)).tight;
@@ -235,13 +237,8 @@ class StatisticPlanner {
     if (statistic_.mode == Mode::precision) {
       // The noise and the grid follow from epsilon by the arithmetic of the mode, so epsilon is searched for. Where
       // the mode refuses an epsilon, because the noise would exceed the bounds, it is too little.
-      return least_epsilon([&](const Rational& epsilon) {
-        try {
-          return measurement_of(aggregation, epsilon).accuracy(statistic_.alpha).tight <=
-                 *statistic_.accuracy;
-        } catch (const Error&) {
-          return false;
-        }
+      return searched_epsilon([&](const Rational& epsilon) {
+        return measurement_of(aggregation, epsilon).accuracy(statistic_.alpha).tight <= *statistic_.accuracy;
       });
     }
     const StatisticDomain& domain = aggregation.output_domain();
@@ -279,30 +276,16 @@ class StatisticPlanner {
       plan_mean(sum, count, epsilon);
       return planned_.accuracy->tight <= *statistic_.accuracy;
     };
-    reaches(least_epsilon(reaches));
+    reaches(searched_epsilon(reaches));
   }
 
-  // The least multiple of 2^-60 that reaches the accuracy asked for, by doubling and bisection.
-  template <typename Reaches>
-  Rational least_epsilon(const Reaches& reaches) const {
-    const auto enough_at = [&](const Integer& index) {
-      return reaches(Dyadic(index, epsilon_exponent).rational());
-    };
-    Integer enough = 1;
-    constexpr long most_doublings = 90;  // up to epsilon = 2^30
-    for (long doublings = 0; !enough_at(enough); ++doublings, enough *= 2) {
-      if (doublings == most_doublings) {
-        refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
-                               ": no epsilon reaches it with this grid and mode; ask for less, or use mode = "
-                               "\"exact\" and grid = \"auto\"");
-      }
-    }
-    Integer too_little = enough / 2;
-    while (enough - too_little > 1) {
-      const Integer middle = (enough + too_little) / 2;
-      (enough_at(middle) ? enough : too_little) = middle;
-    }
-    return Dyadic(enough, epsilon_exponent).rational();
+  // The least epsilon that reaches the accuracy asked for.
+  Rational searched_epsilon(const std::function<bool(const Rational&)>& reaches) const {
+    const std::optional<Rational> epsilon = least_epsilon(reaches);
+    if (epsilon) return *epsilon;
+    refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
+                           ": no epsilon reaches it with this grid and mode; ask for less, or use mode = "
+                           "\"exact\" and grid = \"auto\"");
   }
 
   void plan_mean(const Aggregation& sum, const Aggregation& count, const Rational& epsilon) {
@@ -318,12 +301,10 @@ class StatisticPlanner {
       return planned_mean_accuracy(planned_.bounds.front(), *specification_.expected_size, sum_accuracy.*kind,
                                    count_accuracy.*kind);
     };
-    planned_.accuracy = StatisticAccuracy{mean_accuracy(&Accuracy::conservative),
-                                          mean_accuracy(&Accuracy::tight), std::nullopt};
+    planned_.accuracy =
+        StatisticAccuracy{mean_accuracy(&Accuracy::conservative), mean_accuracy(&Accuracy::tight),
+                          mean_accuracy(&Accuracy::laplace), std::nullopt};
   }
-
-  // A derived epsilon is a multiple of 2^-60.
-  static constexpr long epsilon_exponent = -60;
 
   const Specification& specification_;
   const StatisticSpecification& statistic_;
@@ -332,10 +313,108 @@ class StatisticPlanner {
   PlannedStatistic planned_;
 };
 
+// Plans a statistic anew with one thing changed.
+class SavingFinder {
+ public:
+  SavingFinder(const Specification& specification, const PlannedStatistic& planned,
+               std::span<const SourceColumn> schema)
+      : specification_(specification), planned_(planned), schema_(schema), now_(planned.specification) {}
+
+  std::optional<Saving> exact_mode() const {
+    if (now_.mode == Mode::exact) return std::nullopt;
+    StatisticSpecification changed = now_;
+    changed.mode = Mode::exact;
+    changed.precision.reset();
+    return if_worth(saving(changed, "mode = \"exact\""));
+  }
+
+  std::optional<Saving> fine_grid() const {
+    if (now_.mode != Mode::exact || now_.noise != NoiseKind::laplace || now_.grid.is_automatic())
+      return std::nullopt;
+    StatisticSpecification changed = now_;
+    changed.grid = GridChoice::automatic();
+    return if_worth(saving(changed, "grid = \"auto\""));
+  }
+
+  std::optional<Saving> geometric_noise() const {
+    const PlannedMeasurement& part = planned_.measurements.front();
+    const bool allowed = now_.kind == StatisticKind::count || now_.kind == StatisticKind::histogram ||
+                         now_.kind == StatisticKind::sum;
+    if (!allowed || now_.mode != Mode::exact || now_.noise != NoiseKind::laplace ||
+        !part.measurement.aggregation().output_domain().integer) {
+      return std::nullopt;
+    }
+    StatisticSpecification changed = now_;
+    changed.noise = NoiseKind::geometric;
+    changed.grid = GridChoice::automatic();
+    std::optional<Saving> saving = this->saving(changed, "noise = \"geometric\"");
+    if (!saving) return std::nullopt;
+    // A fair comparison is over integers: the accuracy in the plan holds for all real values.
+    const Mechanism& mechanism = part.measurement.mechanism();
+    AccuracyQuery query{.scale = mechanism.scale(), .grid = mechanism.grid(), .alpha = now_.alpha};
+    const double now = std::min(accuracy_on_grid(query, Grid(0)), planned_.accuracy->tight);
+    if (now_.epsilon) {
+      saving->exact_now = OutputLaw({.scale = mechanism.scale(), .grid = mechanism.grid()}, 0).probability(0);
+      saving->exact = OutputLaw({.scale = mechanism.scale(), .kind = NoiseKind::geometric}, 0).probability(0);
+      constexpr double often = 1.05;
+      if (saving->accuracy < now * worth || *saving->exact > often * *saving->exact_now) return saving;
+      return std::nullopt;
+    }
+    return if_worth(saving);
+  }
+
+  // In twentieths.
+  std::optional<Saving> best_split() const {
+    if (planned_.measurements.size() < 2) return std::nullopt;
+    constexpr int parts = 20;
+    StatisticSpecification best = now_;
+    double least = planned_.accuracy->tight;
+    for (int i = 1; i < parts; ++i) {
+      StatisticSpecification changed = now_;
+      const int divisor = std::gcd(i, parts);
+      changed.split = {i / divisor, (parts - i) / divisor};
+      changed.accuracy.reset();
+      changed.epsilon = planned_.epsilon;
+      const std::optional<Saving> found = saving(changed, "");
+      if (!found || found->accuracy >= least) continue;
+      least = found->accuracy;
+      best.split = changed.split;
+    }
+    return if_worth(
+        saving(best, "split = [" + to_string(best.split[0]) + ", " + to_string(best.split[1]) + "]"));
+  }
+
+ private:
+  static constexpr double worth = 0.99;
+
+  // Nothing when the change is refused.
+  std::optional<Saving> saving(const StatisticSpecification& changed, const std::string& change) const {
+    try {
+      const PlannedStatistic other = StatisticPlanner(specification_, changed, schema_).plan();
+      if (!other.accuracy) return std::nullopt;
+      return Saving{now_.name, change, other.accuracy->tight, other.epsilon, std::nullopt, std::nullopt};
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+  std::optional<Saving> if_worth(std::optional<Saving> saving) const {
+    if (!saving) return saving;
+    const bool enough = now_.epsilon ? saving->accuracy < planned_.accuracy->tight * worth
+                                     : saving->epsilon < planned_.epsilon * Rational(worth);
+    return enough ? saving : std::nullopt;
+  }
+
+  const Specification& specification_;
+  const PlannedStatistic& planned_;
+  std::span<const SourceColumn> schema_;
+  const StatisticSpecification& now_;
+};
+
 }  // namespace
 
 Plan::Plan(Specification specification, std::span<const SourceColumn> schema)
-    : specification_(std::move(specification)) {
+    : specification_(std::move(specification)), schema_(schema.begin(), schema.end()) {
   for (const StatisticSpecification& statistic : specification_.statistics) {
     try {
       statistics_.push_back(StatisticPlanner(specification_, statistic, schema).plan());
@@ -350,6 +429,19 @@ Plan::Plan(Specification specification, std::span<const SourceColumn> schema)
                     " together, but [budget] allows this run " + short_number(specification_.budget) +
                     "; ask for less or raise budget.epsilon");
   }
+}
+
+std::vector<Saving> Plan::savings() const {
+  std::vector<Saving> savings;
+  for (const PlannedStatistic& planned : statistics_) {
+    if (planned.measurements.empty() || !planned.accuracy) continue;
+    const SavingFinder finder(specification_, planned, schema_);
+    for (const std::optional<Saving>& saving :
+         {finder.exact_mode(), finder.fine_grid(), finder.geometric_noise(), finder.best_split()}) {
+      if (saving) savings.push_back(*saving);
+    }
+  }
+  return savings;
 }
 
 }  // namespace snapdp

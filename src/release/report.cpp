@@ -1,6 +1,7 @@
 #include "snapdp/release/report.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "snapdp/error.h"
 #include "statistic_json.h"
@@ -20,7 +21,7 @@ std::string value_cell(const Json& statistic, const Json& value) {
     return grid == 0 ? to_string(number) : at_grid_resolution(number, grid);
   }
   const Json& tight = statistic.at("accuracy").at("tight");
-  return tight.is_number() ? at_grid_resolution(number, rational_of(tight) / 1000) : to_string(number);
+  return tight.is_number() ? at_grid_resolution(number, rational_of(tight) / 100) : to_string(number);
 }
 
 // A plan or a report as lines of one table. Plans have no values, but show the noise instead.
@@ -87,6 +88,34 @@ class StatisticTable {
     return table.to_string(style);
   }
 
+  // What the noise does to each number, in the unit of the statistic.
+  std::string utility(const TableStyle& style) const {
+    TextTable table({{"utility", TextTable::Align::left},
+                     {"tight", TextTable::Align::right},
+                     {"conservative", TextTable::Align::right},
+                     {"Laplace", TextTable::Align::right},
+                     {"worst bias", TextTable::Align::right},
+                     {"P(clamped)", TextTable::Align::right}});
+    bool empty = true;
+    const auto row = [&](const std::string& name, const Json& part) {
+      if (!part.contains("utility")) return;
+      std::vector<std::string> cells = {name};
+      for (const char* key : {"tight", "conservative", "laplace", "worst_bias", "binding_probability"}) {
+        const Json& utility = part.at("utility");
+        const bool known = utility.contains(key) && utility.at(key).is_number();
+        cells.push_back(known ? round_up_to_digits(Rational(utility.at(key).get<double>()), 3) : "");
+      }
+      table.add(std::move(cells));
+      empty = false;
+    };
+    for (const Json& statistic : json_.at("statistics")) {
+      row(statistic.at("name"), statistic);
+      if (!statistic.contains("parts")) continue;
+      for (const Json& part : statistic.at("parts")) row("  " + part.at("name").get<std::string>(), part);
+    }
+    return empty ? "" : table.to_string(style) + "\n";
+  }
+
   // What the columns mean, one line for each thing that occurs.
   std::string notes() const {
     std::string text;
@@ -97,6 +126,13 @@ class StatisticTable {
     const auto has_bins = [](const Json& statistic) { return statistic.contains("bins"); };
     if (std::any_of(json_.at("statistics").begin(), json_.at("statistics").end(), has_bins)) {
       text += "all bins: with the same probability every bin of the histogram is this near at once.\n";
+    }
+    const auto has_utility = [](const Json& statistic) { return statistic.contains("utility"); };
+    if (std::any_of(json_.at("statistics").begin(), json_.at("statistics").end(), has_utility)) {
+      text +=
+          "utility: tight is the accuracy above, conservative that of the notes, Laplace that of unrounded "
+          "noise; worst bias and\n  P(clamped), that a bound binds, are for the worst value between the "
+          "bounds.\n";
     }
     for (const Json& statistic : json_.at("statistics")) {
       const std::string name = statistic.at("name");
@@ -144,6 +180,27 @@ std::string data_line(const Json& json) {
          " neighbors" + (json.contains("size") ? ", " + json.at("size").dump() + " rows" : "") + ")";
 }
 
+// One line for each change that would save something. An epsilon that stays as it is goes without saying.
+std::string savings_text(const Json& json) {
+  std::string text;
+  const auto shown = [](const Json& number) { return round_up_to_digits(rational_of(number), 3); };
+  for (const Json& saving : json.at("savings")) {
+    const Json& accuracy = saving.at("accuracy");
+    text += saving.at("statistic").get<std::string>() + ": " + saving.at("change").get<std::string>() +
+            " would give \xc2\xb1" + (accuracy.is_number() ? shown(accuracy) : "unbounded");
+    for (const Json& statistic : json.at("statistics")) {
+      if (statistic.at("name") == saving.at("statistic") && statistic.at("epsilon") != saving.at("epsilon"))
+        text += " for epsilon " + short_number(rational_of(saving.at("epsilon")));
+    }
+    if (saving.contains("exact_probability")) {
+      const Json& exact = saving.at("exact_probability");
+      text += ", exact with probability " + shown(exact.at(1)) + " instead of " + shown(exact.at(0));
+    }
+    text += ".\n";
+  }
+  return text.empty() ? "" : "What other choices would give:\n" + text + "\n";
+}
+
 Json plan_json(const Plan& plan) {
   Json json = data_json(plan.specification());
   json["statistics"] = Json::array();
@@ -152,6 +209,15 @@ Json plan_json(const Plan& plan) {
   }
   json["budget"] = {{"epsilon", to_string(plan.specification().budget)},
                     {"planned", to_string(plan.epsilon())}};
+  json["savings"] = Json::array();
+  for (const Saving& saving : plan.savings()) {
+    Json entry = {{"statistic", saving.statistic},
+                  {"change", saving.change},
+                  {"accuracy", std::isfinite(saving.accuracy) ? Json(saving.accuracy) : Json()},
+                  {"epsilon", to_string(saving.epsilon)}};
+    if (saving.exact) entry["exact_probability"] = {*saving.exact_now, *saving.exact};
+    json["savings"].push_back(std::move(entry));
+  }
   return json;
 }
 
@@ -164,9 +230,9 @@ std::string Plan::to_json() const {
 std::string Plan::to_table(const TableStyle& style) const {
   const Json json = plan_json(*this);
   const StatisticTable table(json);
-  return "Plan for " + data_line(json) + "\n\n" + table.plan(style) + "\n" + table.notes() +
-         "This run costs epsilon " + short_number(epsilon_) + " of the " +
-         short_number(specification_.budget) + " that [budget] allows.\n";
+  return "Plan for " + data_line(json) + "\n\n" + table.plan(style) + "\n" + table.utility(style) +
+         savings_text(json) + table.notes() + "This run costs epsilon " + short_number(epsilon_) +
+         " of the " + short_number(specification_.budget) + " that [budget] allows.\n";
 }
 
 Report::Report(const Plan& plan, const std::vector<std::vector<std::vector<Dyadic>>>& values,

@@ -4,6 +4,9 @@
 #include <limits>
 
 #include "mean_accuracy.h"
+#include "snapdp/error.h"
+#include "snapdp/mechanism/bias.h"
+#include "snapdp/mechanism/bounds.h"
 #include "snapdp/statistics/statistics.h"
 #include "snapdp/version.h"
 
@@ -45,6 +48,26 @@ void add_mechanism(Json& json, const PlannedMeasurement& planned) {
   json["loss_basis"] = mechanism.loss_is_proved() ? "proved" : "claimed by the notes";
 }
 
+// What is known beforehand about one noisy number. The bias and the probability of a clamp are for the worst value
+// between the bounds; null where outputs lie more than 2^53 grid steps out, beyond what the law is computed for.
+Json utility_json(const PlannedMeasurement& planned) {
+  const Mechanism& mechanism = planned.measurement.mechanism();
+  Json json = {{"conservative", accuracy_number(planned.accuracy.conservative)},
+               {"tight", accuracy_number(planned.accuracy.tight)},
+               {"laplace", accuracy_number(planned.accuracy.laplace)}};
+  json["worst_bias"] = nullptr;
+  json["binding_probability"] = nullptr;
+  const OutputNoise noise = mechanism.output_noise();
+  try {
+    json["worst_bias"] = accuracy_number(std::abs(worst_bias(noise).bias));
+    json["binding_probability"] =
+        noise.lower && noise.upper ? binding_probability(noise, {*noise.lower, *noise.upper}) : 0.0;
+  } catch (const Error&) {
+    return json;
+  }
+  return json;
+}
+
 Dyadic post_process(const Dyadic& value, const StatisticSpecification& specification) {
   return specification.nonnegative && value < Dyadic(0) ? Dyadic(0) : value;
 }
@@ -82,6 +105,7 @@ void add_mean(Json& json, const PlannedStatistic& statistic,
     }
     add_mechanism(part, planned);
     part["accuracy"] = accuracy_json(alpha / 2, planned.accuracy.conservative, planned.accuracy.tight);
+    if (released == nullptr) part["utility"] = utility_json(planned);
     parts.push_back(std::move(part));
   }
   if (released != nullptr) {
@@ -95,6 +119,9 @@ void add_mean(Json& json, const PlannedStatistic& statistic,
     json["accuracy"] = accuracy_json(alpha, accuracy(&Accuracy::conservative), accuracy(&Accuracy::tight));
   } else if (statistic.accuracy) {
     json["accuracy"] = accuracy_json(alpha, statistic.accuracy->conservative, statistic.accuracy->tight);
+    json["utility"] = {{"conservative", accuracy_number(statistic.accuracy->conservative)},
+                       {"tight", accuracy_number(statistic.accuracy->tight)},
+                       {"laplace", accuracy_number(statistic.accuracy->laplace)}};
   } else {
     json["accuracy"] = nullptr;
   }
@@ -143,6 +170,7 @@ Json statistic_json(const PlannedStatistic& statistic, const std::vector<std::ve
   if (statistic.accuracy->simultaneous) {
     json["accuracy"]["simultaneous"] = accuracy_number(*statistic.accuracy->simultaneous);
   }
+  if (released == nullptr) json["utility"] = utility_json(statistic.measurements.front());
   return json;
 }
 

@@ -47,13 +47,6 @@ struct NoiseOptions {
   NoiseKind noise = NoiseKind::laplace;  // geometric: for integer statistics
 };
 
-// The half-width a of an interval with P(|released - exact statistic| > a) <= alpha, for each coordinate.
-struct Accuracy {
-  double conservative;
-  double tight;
-  double laplace;  // unrounded Laplace noise of the same scale, for comparison
-};
-
 // What was released and what it cost.
 struct Release {
   std::vector<Dyadic> values;  // multiples of the grid, or a bound
@@ -74,6 +67,7 @@ class Measurement {
   const Relation& privacy() const { return privacy_; }
   // The loss at distance d_in, exact; at most the requested epsilon at distance 1.
   Rational loss(const Rational& d_in = 1) const { return privacy_.forward(d_in); }
+  // See Mechanism::accuracy.
   Accuracy accuracy(const FailureRate& alpha) const;
 
   // Folds the rows, debits the loss at distance 1, then draws.

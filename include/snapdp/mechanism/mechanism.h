@@ -8,6 +8,7 @@
 // promises. This class only passes on.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -37,6 +38,13 @@ struct MechanismOptions {
   Mode mode = Mode::exact;             // geometric noise is exact
   std::optional<long> precision = {};  // bits, in precision mode
   NoiseKind noise = NoiseKind::laplace;
+};
+
+// The half-width a of an interval with P(|released - exact statistic| > a) <= alpha, for each coordinate.
+struct Accuracy {
+  double conservative;
+  double tight;
+  double laplace;  // unrounded Laplace noise of the same scale, for comparison
 };
 
 class Mechanism {
@@ -78,11 +86,19 @@ class Mechanism {
   Rational arithmetic_error() const;
   Rational output_error() const;
 
+  // For every real value inside the bounds; the two bounds together cap it. `rounding_error` is what the value itself
+  // may be off by.
+  Accuracy accuracy(const FailureRate& alpha, const Rational& rounding_error = 0) const;
+
   // See the mechanisms.
   Dyadic release(const Dyadic& value, SystemGenerator& generator) const;
 
  private:
   std::variant<Snapping, PrecisionSnapping, Geometric> mechanism_;
 };
+
+// The least multiple of 2^-60 with `reaches`, by doubling and bisection, for a property that holds from some epsilon on;
+// nothing when that is beyond 2^30. Where the mechanism refuses an epsilon (Error), it is taken for too little.
+std::optional<Rational> least_epsilon(const std::function<bool(const Rational&)>& reaches);
 
 }  // namespace snapdp

@@ -32,6 +32,7 @@ struct PlannedMeasurement {
 struct StatisticAccuracy {
   double conservative = 0;
   double tight = 0;
+  double laplace = 0;  // with unrounded Laplace noise of the same scale, for comparison
   // Of a histogram: with probability at least 1 - alpha all bins together are within this (Bonferroni: alpha
   // over the number of bins for each).
   std::optional<double> simultaneous;
@@ -53,6 +54,17 @@ struct PlannedStatistic {
   std::optional<StatisticAccuracy> accuracy;
 };
 
+// What another specification of a statistic would give: the best of each kind that is worth at least a hundredth.
+struct Saving {
+  std::string statistic;
+  std::string change;  // as it would be written: grid = "auto"
+  double accuracy;     // tight
+  Rational epsilon;
+  // P(released = exact) then and now, for integer statistics.
+  std::optional<double> exact;
+  std::optional<double> exact_now;
+};
+
 class Plan {
  public:
   // `schema` gives the types of columns that the specification leaves open (Parquet); columns without a type
@@ -65,12 +77,17 @@ class Plan {
   // What the run debits: the sum of the statistics' epsilons.
   const Rational& epsilon() const { return epsilon_; }
 
-  // The same keys as a report's JSON (docs/cli.md), without values.
+  // A finer grid, geometric noise for integers, exact mode instead of precision mode, another split of a mean: what each
+  // would save. Where epsilon is given the accuracy improves, where an accuracy is given epsilon falls.
+  std::vector<Saving> savings() const;
+
+  // The same keys as a report's JSON, without values, and with what is known about the noise: see docs/utility.md.
   std::string to_json() const;
   std::string to_table(const TableStyle& style = {}) const;
 
  private:
   Specification specification_;
+  std::vector<SourceColumn> schema_;
   std::vector<PlannedStatistic> statistics_;
   Rational epsilon_;
 };

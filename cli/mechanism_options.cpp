@@ -1,0 +1,235 @@
+#include "mechanism_options.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "snapdp/error.h"
+#include "snapdp/release/suggestion.h"
+
+namespace snapdp::cli {
+namespace {
+
+[[noreturn]] void refuse(const std::string& option, const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, option, option + message);
+}
+
+Rational positive(const std::string& text, const std::string& option) {
+  Rational value = parse_rational(text, option);
+  if (value <= 0) refuse(option, " = " + text + ": must be greater than 0");
+  return value;
+}
+
+std::optional<Rational> positive_if_given(const std::string& text, const std::string& option) {
+  if (text.empty()) return std::nullopt;
+  return positive(text, option);
+}
+
+std::optional<double> rounded(const std::string& text, const std::string& option,
+                              double (*round)(const Rational&)) {
+  if (text.empty()) return std::nullopt;
+  const double value = round(parse_rational(text, option));
+  if (!std::isfinite(value)) refuse(option, " = " + text + ": is beyond the largest double, 1.8e308");
+  return value == 0 ? 0.0 : value;
+}
+
+// Exactly when it is a dyadic number, otherwise rounded up: noise for a little more protects what was meant.
+Dyadic sensitivity_of(const std::string& text) {
+  const Rational exact = positive(text, "--sensitivity");
+  if (mpz_popcount(exact.get_den_mpz_t()) == 1) return to_dyadic(exact, "--sensitivity");
+  const double up = to_double_up(exact);
+  if (!std::isfinite(up)) refuse("--sensitivity", " = " + text + ": is beyond the largest double, 1.8e308");
+  return Dyadic(up);
+}
+
+// "auto", "notes", "2^k", and a power of two written as any other number.
+GridChoice grid_of(const std::string& text) {
+  if (text == "auto" || text == "notes" || text.find('^') != std::string::npos) {
+    return GridChoice::parse(text, "--grid");
+  }
+  const std::string rule = ": must be auto, notes or a power of two such as 2^-10 or 0x1p-10";
+  Rational spacing;
+  try {
+    spacing = parse_rational(text, "--grid");
+  } catch (const Error&) {
+    refuse("--grid", " = " + quoted_text(text) + rule);
+  }
+  if (spacing <= 0) refuse("--grid", " = " + text + rule);
+  const Grid grid = Grid::at_least(spacing);
+  if (grid.spacing().rational() != spacing) refuse("--grid", " = " + text + rule);
+  return GridChoice(grid);
+}
+
+template <typename Choice>
+Choice choice_of(const std::string& text, const std::string& option, Choice first, Choice second) {
+  if (text == to_string(first)) return first;
+  if (text == to_string(second)) return second;
+  const std::vector<std::string> names = {to_string(first), to_string(second)};
+  refuse(option, " = " + quoted_text(text) + ": must be " + either_of(names) + did_you_mean(text, names));
+}
+
+std::optional<long> precision_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const Rational bits = parse_rational(text, "--precision");
+  if (bits.get_den() != 1 || bits < PrecisionSnapping::least_precision ||
+      bits > PrecisionSnapping::greatest_precision) {
+    refuse("--precision", " = " + text + ": must be a whole number of bits from " +
+                              std::to_string(PrecisionSnapping::least_precision) + " to " +
+                              std::to_string(PrecisionSnapping::greatest_precision));
+  }
+  return bits.get_num().get_si();
+}
+
+std::optional<Rational> not_negative(const std::string& text, const std::string& option) {
+  if (text.empty()) return std::nullopt;
+  Rational value = parse_rational(text, option);
+  if (value < 0) refuse(option, " = " + text + ": must not be negative");
+  return value;
+}
+
+}  // namespace
+
+const char* const numbers_footer =
+    "Numbers are decimals, fractions such as 1/3 or C99 hex floats such as 0x1p-2. Epsilon, accuracies and "
+    "rates are\n"
+    "taken exactly; a sensitivity that is no binary fraction is rounded up to a double, bounds are rounded "
+    "outward, a\n"
+    "value to the nearest double. Nothing here looks at data: a value is a guess. docs/utility.md explains "
+    "the numbers.";
+
+void add_mechanism_options(CLI::App& command, MechanismArguments& arguments, const std::string& bounds) {
+  const auto add = [&](const char* name, std::string& value, const std::string& text, const char* type) {
+    return command.add_option(name, value, text)->type_name(type);
+  };
+  add("--epsilon", arguments.epsilon, "The privacy loss; or give --target-accuracy", "E");
+  add("--sensitivity", arguments.sensitivity, "The most that neighboring datasets differ", "D")->required();
+  add("--lower", arguments.lower, "The lower end of the range: " + bounds, "L");
+  add("--upper", arguments.upper, "The upper end; give both or neither", "U");
+  add("--value", arguments.value, "A guess at the exact statistic", "V");
+  add("--grid", arguments.grid, "auto, notes or a power of two such as 2^-10 (auto)", "G");
+  add("--mode", arguments.mode, "exact or precision (exact); precision needs the range", "M");
+  add("--precision", arguments.precision, "Bits of precision mode (118, or more for a tiny epsilon)", "P");
+  add("--noise", arguments.noise, "laplace, or geometric for integer statistics (laplace)", "N");
+  add("--alpha", arguments.alpha, "The probability that an accuracy may be missed (0.05)", "A");
+  add("--target-accuracy", arguments.target, "Find the least epsilon that is this accurate", "A");
+  add("--at", arguments.at, "Also the probability of an error larger than this", "A");
+  add("--gamma", arguments.gamma, "The probability that a chosen bound may bind (0.05)", "G");
+  command.add_flag("--json", arguments.json, "Print JSON instead of a table");
+  command.footer(numbers_footer);
+}
+
+MechanismQuestion::MechanismQuestion(const MechanismArguments& arguments)
+    : epsilon(positive_if_given(arguments.epsilon, "--epsilon")),
+      sensitivity(sensitivity_of(arguments.sensitivity)),
+      lower(rounded(arguments.lower, "--lower", to_double_down)),
+      upper(rounded(arguments.upper, "--upper", to_double_up)),
+      value(rounded(arguments.value, "--value", to_double_nearest)),
+      grid(grid_of(arguments.grid)),
+      mode(choice_of(arguments.mode, "--mode", Mode::exact, Mode::precision)),
+      precision(precision_of(arguments.precision)),
+      noise(choice_of(arguments.noise, "--noise", NoiseKind::laplace, NoiseKind::geometric)),
+      alpha(parse_rational(arguments.alpha, "--alpha"), "--alpha"),
+      target(positive_if_given(arguments.target, "--target-accuracy")),
+      at(not_negative(arguments.at, "--at")),
+      gamma(parse_rational(arguments.gamma, "--gamma"), "--gamma") {
+  if (!epsilon && !target) refuse("--epsilon", ": is missing; give it, or --target-accuracy, or both");
+  if (lower.has_value() != upper.has_value()) {
+    const std::string missing = lower ? "--upper" : "--lower";
+    refuse(missing, ": is missing; give both ends of the range, or neither for outputs that are not clamped");
+  }
+  if (lower && *lower > *upper) {
+    refuse("--lower",
+           " = " + arguments.lower + ": must be less than --upper = " + arguments.upper + "; swap them");
+  }
+  if (noise == NoiseKind::geometric && value && *value != std::floor(*value)) {
+    refuse("--value", " = " + arguments.value + ": must be a whole number, because --noise is geometric");
+  }
+}
+
+Mechanism MechanismQuestion::mechanism(const Rational& loss) const {
+  if (lower && *lower == *upper) {
+    refuse("--lower", " = " + to_string(*lower) +
+                          ": must be less than --upper: between equal bounds the statistic is a public "
+                          "constant and needs no noise");
+  }
+  if (mode == Mode::precision && !lower) {
+    refuse("--lower", ": is missing; precision mode needs --lower and --upper");
+  }
+  return Mechanism({.epsilon = loss,
+                    .sensitivity = sensitivity,
+                    .lower = lower,
+                    .upper = upper,
+                    .grid = grid,
+                    .integer = noise == NoiseKind::geometric,
+                    .mode = mode,
+                    .precision = precision,
+                    .noise = noise});
+}
+
+Mechanism MechanismQuestion::mechanism(const Rational& loss, double from, double to) const {
+  MechanismQuestion other = *this;
+  other.lower = from;
+  other.upper = to;
+  return other.mechanism(loss);
+}
+
+Rational MechanismQuestion::epsilon_for(const Rational& accuracy) const {
+  if (mode == Mode::exact) {
+    EpsilonQuery query{.sensitivity = sensitivity.rational(), .accuracy = accuracy, .alpha = alpha};
+    query.grid = grid;
+    query.noise = noise;
+    if (lower && *lower < *upper) query.range = to_double_up(Rational(*upper) - Rational(*lower));
+    Rational least = epsilon_for_accuracy(query);
+    mechanism(least);  // refuses what is no mechanism
+    return least;
+  }
+  // What else is wrong is said before the search takes it for too little.
+  if (lower && accuracy >= Rational(*upper) - Rational(*lower)) {
+    refuse("--target-accuracy",
+           " = " + to_string(accuracy) + ": is not below the width of the range; any guess is that accurate");
+  }
+  if (!lower || *lower == *upper || !grid.is_automatic()) mechanism(1);
+  const std::optional<Rational> least =
+      least_epsilon([&](const Rational& loss) { return mechanism(loss).accuracy(alpha).tight <= accuracy; });
+  if (!least) {
+    refuse("--target-accuracy", " = " + to_string(accuracy) +
+                                    ": no epsilon reaches it in precision mode between these bounds; ask for "
+                                    "less, raise --precision, or choose --mode exact");
+  }
+  return *least;
+}
+
+Rational MechanismQuestion::chosen_epsilon() const {
+  return epsilon ? *epsilon : epsilon_for(*target);
+}
+
+double ReleaseLaw::shifted(const Mechanism& mechanism, double value) {
+  const double shifted = (Dyadic(value) - mechanism.origin()).to_double_nearest();
+  return shifted == 0 ? 0.0 : shifted;
+}
+
+ReleaseLaw::ReleaseLaw(const Mechanism& mechanism, double value)
+    : mechanism_(mechanism), value_(value), law_(mechanism.output_noise(), shifted(mechanism, value)) {}
+
+double ReleaseLaw::output(double centered) const {
+  const OutputNoise& noise = law_.noise();
+  if (noise.lower && centered == *noise.lower) return *mechanism_.lower();
+  if (noise.upper && centered == *noise.upper) return *mechanism_.upper();
+  const double output = (Dyadic(centered) + mechanism_.origin()).to_double_nearest();
+  return output == 0 ? 0.0 : output;
+}
+
+double ReleaseLaw::accuracy(const FailureRate& alpha) const {
+  if (mechanism_.mode() == Mode::exact) return law_.accuracy(alpha);
+  // Noise, or a value, that is off by at most `error` makes no output less or more likely than a factor
+  // e^(error / scale) says, and e^-x >= 1 - x.
+  const Dyadic exact = std::clamp(Dyadic(value_), Dyadic(*mechanism_.lower()), Dyadic(*mechanism_.upper()));
+  const Rational shift = abs(exact - mechanism_.origin() - Dyadic(law_.value())).rational();
+  const Rational error = mechanism_.arithmetic_error() + shift;
+  const Rational rate = alpha.value() * (1 - error / Rational(mechanism_.scale()));
+  const double range = to_double_up(Rational(*mechanism_.upper()) - Rational(*mechanism_.lower()));
+  if (rate <= 0) return range;
+  const Rational accuracy(law_.accuracy(FailureRate(rate, "--alpha")));
+  return std::min(range, to_double_up(accuracy + shift + mechanism_.output_error()));
+}
+
+}  // namespace snapdp::cli

@@ -1,0 +1,89 @@
+// The options that describe a mechanism, the same for law, accuracy, bias, bound and plot; and the mechanism they
+// describe.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "snapdp/mechanism/law.h"
+#include "snapdp/mechanism/mechanism.h"
+
+namespace snapdp::cli {
+
+// As typed; empty when not given.
+struct MechanismArguments {
+  std::string epsilon;
+  std::string sensitivity;
+  std::string lower;
+  std::string upper;
+  std::string value;
+  std::string grid = "auto";
+  std::string mode = "exact";
+  std::string precision;
+  std::string noise = "laplace";
+  std::string alpha = "0.05";
+  std::string target;
+  std::string at;
+  std::string gamma = "0.05";
+  bool json = false;
+};
+
+// Declares the options; `bounds` says what --lower and --upper mean to this command.
+void add_mechanism_options(CLI::App& command, MechanismArguments& arguments,
+                           const std::string& bounds = "values and outputs are clamped to it");
+// The footer of the commands' help: how numbers are written.
+extern const char* const numbers_footer;
+
+// What was typed, checked. Throws invalid_argument naming the option.
+struct MechanismQuestion {
+  explicit MechanismQuestion(const MechanismArguments& arguments);
+
+  // The mechanism with this privacy loss, between the bounds.
+  Mechanism mechanism(const Rational& epsilon) const;
+  // The same between other bounds.
+  Mechanism mechanism(const Rational& epsilon, double lower, double upper) const;
+  // The least epsilon whose tight accuracy is `accuracy` or better. Throws when there is none.
+  Rational epsilon_for(const Rational& accuracy) const;
+  // --epsilon, or else the least that reaches --target-accuracy.
+  Rational chosen_epsilon() const;
+
+  std::optional<Rational> epsilon;
+  Dyadic sensitivity;
+  std::optional<double> lower;  // both or none
+  std::optional<double> upper;
+  std::optional<double> value;
+  GridChoice grid;
+  Mode mode;
+  std::optional<long> precision;
+  NoiseKind noise;
+  FailureRate alpha;
+  std::optional<Rational> target;
+  std::optional<Rational> at;
+  FailureRate gamma;
+};
+
+// The law of a mechanism's outputs for a guess at the value. In precision mode it is the law of real arithmetic about
+// the middle of the bounds, which arithmetic of 118 bits bends by a relative 2^-90 at most.
+class ReleaseLaw {
+ public:
+  ReleaseLaw(const Mechanism& mechanism, double value);
+
+  const OutputLaw& centered() const { return law_; }
+  double value() const { return value_; }
+  // An output of the centered law as it is printed: shifted, rounded once to a double.
+  double output(double centered) const;
+  // P(|out - value| > a).
+  double miss(const Rational& a) const { return law_.miss(a); }
+  // An a with miss(a) <= alpha that includes what the arithmetic and the last rounding of precision mode add.
+  double accuracy(const FailureRate& alpha) const;
+
+  static double shifted(const Mechanism& mechanism, double value);
+
+ private:
+  Mechanism mechanism_;
+  double value_;
+  OutputLaw law_;
+};
+
+}  // namespace snapdp::cli

@@ -1,0 +1,310 @@
+// snapdp plot: the same numbers as pictures.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "chart.h"
+#include "commands.h"
+#include "mechanism_options.h"
+#include "output.h"
+#include "snapdp/error.h"
+#include "snapdp/mechanism/bias.h"
+
+namespace snapdp::cli {
+namespace {
+
+using chart::Axis;
+using chart::Panel;
+using chart::Svg;
+using Points = std::vector<std::pair<double, double>>;
+
+struct PlotArguments {
+  MechanismArguments mechanism;
+  std::string output;
+};
+
+constexpr int width = 760;
+constexpr int height = 440;
+constexpr double left = 84;
+constexpr double top = 44;
+constexpr double inner_width = 648;
+constexpr double inner_height = 332;
+constexpr double title_gap = 62;
+
+Panel panel_of(Svg& svg, const std::string& title, const Axis& x, const Axis& y) {
+  return Panel(svg, left, top, inner_width, inner_height, chart::escaped(title), x, y, title_gap);
+}
+
+std::string described(const Mechanism& mechanism, bool with_epsilon = true) {
+  std::string text = with_epsilon ? "\xce\xb5 = " + short_number(mechanism.epsilon()) + ", " : "";
+  text += "sensitivity " + short_number(mechanism.sensitivity().rational());
+  if (mechanism.lower())
+    text += ", clamped to [" + to_string(*mechanism.lower()) + ", " + to_string(*mechanism.upper()) + "]";
+  if (mechanism.mode() == Mode::precision) text += ", precision mode";
+  if (mechanism.noise() == NoiseKind::geometric) return text + ", geometric noise";
+  return with_epsilon ? text + ", grid " + to_string(mechanism.grid()) : text;
+}
+
+// An axis around the values, with some air.
+Axis linear_axis(double least, double greatest, const std::string& title) {
+  if (!(greatest > least)) {
+    const double air = least == 0 ? 1 : std::abs(least) / 2;
+    least -= air;
+    greatest += air;
+  }
+  const double air = (greatest - least) / 12;
+  return {least - air, greatest + air, chart::round_ticks(least - air, greatest + air), title};
+}
+
+[[noreturn]] void refuse(const std::string& option, const std::string& why) {
+  throw Error(ErrorCode::invalid_argument, option, option + ": " + why);
+}
+
+// Accuracy against epsilon, from an eighth of the epsilon asked about to eight times that.
+std::string plot_accuracy(const MechanismQuestion& question) {
+  const Rational chosen = question.chosen_epsilon();
+  const Mechanism mechanism = question.mechanism(chosen);
+  constexpr int steps = 384;
+  Points conservative;
+  Points tight;
+  Points laplace;
+  for (int i = 0; i <= steps; ++i) {
+    const double factor = std::exp2(6.0 * i / steps - 3);
+    const Rational epsilon = chosen * Rational(factor);
+    try {
+      const Accuracy accuracy = question.mechanism(epsilon).accuracy(question.alpha);
+      const double x = to_double_nearest(epsilon);
+      conservative.emplace_back(x, accuracy.conservative);
+      tight.emplace_back(x, accuracy.tight);
+      laplace.emplace_back(x, accuracy.laplace);
+    } catch (const Error&) {
+      continue;  // no such mechanism: noise wider than the bounds of precision mode, for example
+    }
+  }
+  double least = std::numeric_limits<double>::infinity();
+  double greatest = 0;
+  for (const Points* points : {&conservative, &tight, &laplace}) {
+    for (const auto& [x, y] : *points) {
+      if (y > 0) least = std::min(least, y);
+      greatest = std::max(greatest, y);
+    }
+  }
+  if (!std::isfinite(greatest) || !(greatest > 0) || !(least < greatest)) {
+    refuse("--epsilon", "the accuracies around it have no picture; choose one nearer to 1");
+  }
+  for (Points* points : {&tight, &conservative, &laplace}) {
+    for (auto& [x, y] : *points) y = std::max(y, least);
+  }
+  const double e = to_double_nearest(chosen);
+  const Axis x{e / 8, e * 8, chart::logarithmic_ticks(e / 8, e * 8), "privacy loss \xce\xb5", true};
+  const Axis y{least / 1.25, greatest * 1.25, chart::logarithmic_ticks(least / 1.25, greatest * 1.25),
+               "accuracy, in the unit of the statistic", true};
+  Svg svg(width, height, "Accuracy against epsilon");
+  Panel panel = panel_of(svg,
+                         "Accuracy at \xce\xb1 = " + short_number(question.alpha.value()) + ": " +
+                             described(mechanism, false) +
+                             (mechanism.mode() == Mode::exact && mechanism.noise() == NoiseKind::laplace
+                                  ? ", grid " + to_string(question.grid)
+                                  : ""),
+                         x, y);
+  panel.path(conservative, chart::gray);
+  panel.path(tight, chart::blue);
+  panel.path(laplace, chart::orange, chart::dashed);
+  panel.path({{e, y.from}, {e, y.to}}, chart::green, "stroke-width=\"1\" stroke-dasharray=\"2 3\"");
+  constexpr double keys = 420;
+  panel.key(keys, 0, chart::gray, "conservative");
+  panel.key(keys, 1, chart::blue, "tight");
+  panel.key(keys, 2, chart::orange, "Laplace, without rounding", chart::dashed);
+  panel.key(keys, 3, chart::green,
+            "\xce\xb5 = " + short_number(chosen) + ": \xc2\xb1" +
+                round_up_to_digits(Rational(mechanism.accuracy(question.alpha).tight), 4),
+            "stroke-width=\"1\" stroke-dasharray=\"2 3\"");
+  panel.frame();
+  return svg.finish();
+}
+
+// Bias against the exact statistic, over the range or, without one, over two steps of the grid.
+std::string plot_bias(const MechanismQuestion& question) {
+  const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
+  const OutputNoise noise = mechanism.output_noise();
+  const double origin = mechanism.origin().to_double_nearest();
+  const double spacing = noise.grid.spacing().to_double_up();
+  const double from = noise.lower ? *noise.lower : -spacing;
+  const double to = noise.upper ? *noise.upper : spacing;
+  const bool integers = noise.kind == NoiseKind::geometric;
+  constexpr int steps = 960;
+  Points curve;
+  double least = 0;
+  double greatest = 0;
+  const auto add = [&](double guess) {
+    const double value = bias(noise, guess);
+    if (!curve.empty() && guess + origin <= curve.back().first) return;
+    curve.emplace_back(guess + origin, value);
+    least = std::min(least, value);
+    greatest = std::max(greatest, value);
+  };
+  for (int i = 0; i <= steps; ++i) {
+    const double guess = i == steps ? to : from + (to - from) * i / steps;
+    add(integers ? std::round(guess) : guess);
+  }
+  const WorstBias worst = worst_bias(noise);
+  const double worst_value = worst.guess + origin;
+  least = std::min(least, worst.bias);
+  greatest = std::max(greatest, worst.bias);
+  const Axis x{from + origin, to + origin, chart::round_ticks(from + origin, to + origin, 8),
+               "exact statistic"};
+  Svg svg(width, height, "Bias against the exact statistic");
+  const Axis y = linear_axis(least, greatest, "bias, in the unit of the statistic");
+  Panel panel = panel_of(svg, "Bias: " + described(mechanism), x, y);
+  panel.path({{x.from, 0}, {x.to, 0}}, chart::gray, "stroke-width=\"1\"");
+  panel.path(curve, chart::blue);
+  constexpr double keys = 330;
+  panel.key(keys, 0, chart::blue, "E[output] - statistic");
+  const auto rounded = [](double value) { return round_up_to_digits(Rational(value), 4); };
+  constexpr std::string_view thin = "stroke-width=\"1\" stroke-dasharray=\"2 3\"";
+  panel.path({{worst_value, 0}, {worst_value, worst.bias}}, chart::orange);
+  panel.key(keys, 1, chart::orange, "worst: " + rounded(worst.bias) + " at " + rounded(worst_value));
+  if (question.value && *question.value >= x.from && *question.value <= x.to) {
+    panel.path({{*question.value, y.from}, {*question.value, y.to}}, chart::green, thin);
+    panel.key(keys, 2, chart::green,
+              "value " + rounded(*question.value) + ": " +
+                  rounded(bias(noise, ReleaseLaw::shifted(mechanism, *question.value))),
+              thin);
+  }
+  panel.frame();
+  return svg.finish();
+}
+
+// The probability of each output about the value, and what a Laplace density gives a cell of the grid.
+std::string plot_law(const MechanismQuestion& question) {
+  const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
+  const OutputNoise noise = mechanism.output_noise();
+  const double origin = mechanism.origin().to_double_nearest();
+  double value = question.value ? ReleaseLaw::shifted(mechanism, *question.value) : 0.0;
+  if (!question.value && noise.lower) value = *noise.lower + (*noise.upper - *noise.lower) / 2;
+  if (noise.kind == NoiseKind::geometric) value = std::floor(value);
+  const OutputLaw law(noise, value);
+  const double center = law.value() < noise.lower.value_or(law.value())   ? *noise.lower
+                        : law.value() > noise.upper.value_or(law.value()) ? *noise.upper
+                                                                          : law.value();
+  const double spacing = noise.grid.spacing().to_double_up();
+  constexpr double scales = 6;
+  const double reach = std::max(scales * noise.scale, 3 * spacing);
+  const double from = std::max(center - reach, noise.lower.value_or(center - reach));
+  const double to = std::min(center + reach, noise.upper.value_or(center + reach));
+  const auto laplace = [&](double x) {
+    return std::exp(-std::abs(x - center) / noise.scale) / (2 * noise.scale) * spacing;
+  };
+  constexpr double most_bars = 80;
+  const bool bars = (to - from) / spacing <= most_bars;
+  const auto cell = [&](double at) {  // the output whose cell `at` lies in
+    const double output = std::floor(at / spacing + 0.5) * spacing;
+    return std::clamp(output, noise.lower.value_or(output), noise.upper.value_or(output));
+  };
+  const double first = bars ? std::floor(from / spacing + 0.5) : 0;
+  const double last = bars ? std::floor(to / spacing + 0.5) : 0;
+  // A bound collects a tail: among many narrow cells its probability is written, not drawn.
+  double highest = laplace(center);
+  Points curve;
+  if (bars) {
+    for (double k = first; k <= last; ++k) highest = std::max(highest, law.probability(cell(k * spacing)));
+    if (noise.lower) highest = std::max(highest, law.probability(*noise.lower));
+    if (noise.upper) highest = std::max(highest, law.probability(*noise.upper));
+  } else {
+    constexpr int steps = 720;
+    for (int i = 0; i <= steps; ++i) {
+      const double output = cell(from + (to - from) * i / steps);
+      if (output == noise.lower || output == noise.upper) continue;
+      const double probability = law.probability(output);
+      curve.emplace_back(output + origin, probability);
+      highest = std::max(highest, probability);
+    }
+  }
+  const double margin = bars ? spacing * 0.7 : (to - from) / 40;
+  const double axis_from = from + origin - margin;
+  const double axis_to = to + origin + margin;
+  const Axis x{axis_from, axis_to, chart::round_ticks(axis_from, axis_to, 8),
+               "output, in the unit of the statistic"};
+  const double ceiling = highest * 1.15;
+  const Axis y{0, ceiling, chart::round_ticks(0, ceiling), "probability of the output"};
+  Svg svg(width, height, "The law of the output");
+  Panel panel = panel_of(
+      svg, "Output for the value " + short_number(Rational(value + origin)) + ": " + described(mechanism), x,
+      y);
+  if (bars) {
+    const auto draw_bar = [&](double output) {
+      panel.bar(output + origin - spacing * 0.4, output + origin + spacing * 0.4, law.probability(output),
+                chart::blue);
+    };
+    if (noise.lower && from == *noise.lower) draw_bar(from);
+    for (double k = first; k <= last; ++k) {
+      const double output = k * spacing;
+      if (output <= from && noise.lower && from == *noise.lower) continue;
+      if (output >= to && noise.upper && to == *noise.upper) continue;
+      draw_bar(output);
+    }
+    if (noise.upper && to == *noise.upper) draw_bar(to);
+  } else {
+    panel.path(curve, chart::blue, chart::broad);
+  }
+  const double laplace_from = std::max(from, noise.lower.value_or(from));
+  Points density;
+  constexpr int density_steps = 720;
+  for (int i = 0; i <= density_steps; ++i) {
+    const double at = laplace_from + (to - laplace_from) * i / density_steps;
+    density.emplace_back(at + origin, laplace(at));
+  }
+  panel.path(density, chart::orange);
+  // The legend goes where the law is low.
+  const double keys = center - from > to - center ? 12 : 430;
+  int row = 0;
+  panel.key(keys, row++, chart::blue, noise.kind == NoiseKind::geometric ? "geometric" : "snapped",
+            bars ? chart::solid : chart::broad);
+  panel.key(keys, row++, chart::orange, "Laplace density \xc3\x97 grid");
+  const auto collected = [&](double bound, double shown) {
+    if (bars) return;
+    panel.key(keys, row++, chart::gray,
+              "P(" + to_string(shown) + ") = " + round_up_to_digits(Rational(law.probability(bound)), 3),
+              "stroke-width=\"0\"");
+  };
+  if (noise.lower && from == *noise.lower) collected(*noise.lower, *mechanism.lower());
+  if (noise.upper && to == *noise.upper) collected(*noise.upper, *mechanism.upper());
+  panel.frame();
+  return svg.finish();
+}
+
+void add_kind(CLI::App& plot, Commands& commands, const char* name, const char* description,
+              std::string (*draw)(const MechanismQuestion&), const char* example) {
+  const auto arguments = std::make_shared<PlotArguments>();
+  CLI::App* command = plot.add_subcommand(name, description);
+  command->add_option("-o,--output", arguments->output, "Where the picture goes")
+      ->type_name("FILE.svg")
+      ->required();
+  add_mechanism_options(*command, arguments->mechanism);
+  commands[command] = {[arguments, draw] {
+                         if (arguments->mechanism.json) refuse("--json", "a picture is SVG; leave it out");
+                         const std::string svg = draw(MechanismQuestion(arguments->mechanism));
+                         write_file(arguments->output, svg);
+                       },
+                       example};
+}
+
+}  // namespace
+
+void add_plot(CLI::App& tool, Commands& commands) {
+  CLI::App* plot = tool.add_subcommand("plot", "Draw accuracy, bias or the law of the outputs as SVG.");
+  plot->require_subcommand(1);
+  const char* accuracy_example =
+      "  snapdp plot accuracy --epsilon 1 --sensitivity 1 --grid notes -o accuracy.svg\n";
+  const char* bias_example =
+      "  snapdp plot bias --epsilon 1 --sensitivity 1 --lower 0 --upper 20 -o bias.svg\n";
+  const char* law_example =
+      "  snapdp plot law --epsilon 1 --sensitivity 1 --grid notes --value 0.3 -o law.svg\n";
+  commands[plot].examples = std::string(accuracy_example) + bias_example + law_example;
+  add_kind(*plot, commands, "accuracy", "Accuracy against epsilon.", plot_accuracy, accuracy_example);
+  add_kind(*plot, commands, "bias", "Bias against the exact statistic.", plot_bias, bias_example);
+  add_kind(*plot, commands, "law", "The probability of each output.", plot_law, law_example);
+}
+
+}  // namespace snapdp::cli

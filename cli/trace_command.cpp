@@ -1,0 +1,49 @@
+// snapdp trace.
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "commands.h"
+#include "output.h"
+#include "snapdp/error.h"
+#include "snapdp/mechanism/trace.h"
+
+namespace snapdp::cli {
+namespace {
+
+struct TraceArguments {
+  std::string vectors;
+  std::string kernel = "best";
+  bool slow = false;
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad()) {
+    throw Error(ErrorCode::io, "--vectors", "--vectors = " + path + ": cannot be read; check the path");
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_trace(CLI::App& tool, Commands& commands) {
+  const auto arguments = std::make_shared<TraceArguments>();
+  CLI::App* command = tool.add_subcommand("trace", "Recompute released values from recorded random bits.");
+  command->add_option("--vectors", arguments->vectors, "CSV with the columns of tests/data/snap_exact.csv")
+      ->type_name("FILE")
+      ->required();
+  command->add_flag("--slow", arguments->slow, "Take the multiple-precision path for every sample");
+  command->add_option("--kernel", arguments->kernel, "portable, avx2, avx512 or best (best)")->type_name("K");
+  commands[command] = {[arguments] {
+                         ReplayOptions options{.kernel = parse_kernel(arguments->kernel, "--kernel")};
+                         options.slow_only = arguments->slow;
+                         write_standard_output(trace(read_file(arguments->vectors), options));
+                       },
+                       "  snapdp trace --vectors snap_exact.csv > recomputed.csv\n"
+                       "  snapdp trace --vectors snap_exact.csv --slow | diff - recomputed.csv\n"};
+  command->footer("Prints the same rows with `output` recomputed, the same on every machine and kernel.");
+}
+
+}  // namespace snapdp::cli

@@ -1,0 +1,454 @@
+// snapdp law, accuracy, bias and bound: what a release will be worth, known beforehand.
+#include <array>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "mechanism_options.h"
+#include "output.h"
+#include "snapdp/error.h"
+#include "snapdp/mechanism/bias.h"
+#include "snapdp/mechanism/bounds.h"
+
+namespace snapdp::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Numbers that a double cannot hold are null.
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json();
+}
+Json number(const std::optional<double>& value) {
+  return value ? number(*value) : Json();
+}
+
+// For people: 6 digits, rounded up, as bounds on errors and probabilities must be.
+std::string shown(double value) {
+  return std::isfinite(value) ? round_up_to_digits(Rational(value), 6) : "beyond the largest double";
+}
+
+std::string digits(double value, int count) {
+  std::array<char, 40> text;
+  std::snprintf(text.data(), text.size(), "%.*g", count, value);
+  return text.data();
+}
+
+// 17 significant digits, which tell doubles apart.
+std::string digits17(double value) {
+  return digits(value, 17);
+}
+
+TextTable two_columns(const std::string& left, const std::string& right) {
+  return TextTable({{left, TextTable::Align::left}, {right, TextTable::Align::left}});
+}
+
+void add_mechanism_rows(TextTable& table, const Mechanism& mechanism) {
+  table.add({"epsilon", short_number(mechanism.epsilon())});
+  table.add({"sensitivity", short_number(mechanism.sensitivity().rational())});
+  table.add({"noise scale", digits(mechanism.scale(), 6)});
+  table.add({"grid", to_string(mechanism.grid())});
+  if (const auto* precise = std::get_if<PrecisionSnapping>(&mechanism.variant())) {
+    table.add({"precision", std::to_string(precise->precision()) + " bits"});
+  }
+  if (mechanism.lower()) {
+    table.add(
+        {"clamped to", "[" + to_string(*mechanism.lower()) + ", " + to_string(*mechanism.upper()) + "]"});
+  }
+}
+
+void print(const Json& json) {
+  write_standard_output(json.dump(2) + "\n");
+}
+void print(const TextTable& table) {
+  write_standard_output(table.to_string(style_of_standard_output()));
+}
+
+// --- accuracy
+
+// The probability of an error larger than `at`: for the value, or else the largest over all values.
+double miss_of(const Mechanism& mechanism, const std::optional<double>& value, const Rational& at) {
+  if (value) return ReleaseLaw(mechanism, *value).miss(at);
+  if (mechanism.noise() == NoiseKind::laplace) return worst_miss(mechanism.scale(), mechanism.grid(), at);
+  OutputNoise free = mechanism.output_noise();
+  free.lower.reset();
+  free.upper.reset();
+  return OutputLaw(free, 0).miss(at);  // the same for every integer
+}
+
+void accuracy(const MechanismArguments& arguments) {
+  const MechanismQuestion question(arguments);
+  std::optional<Rational> least;
+  if (question.target) least = question.epsilon_for(*question.target);
+  const Mechanism mechanism = question.mechanism(question.epsilon ? *question.epsilon : *least);
+  const Accuracy accuracy = mechanism.accuracy(question.alpha);
+  std::optional<double> for_value;
+  if (question.value) for_value = ReleaseLaw(mechanism, *question.value).accuracy(question.alpha);
+  std::optional<double> miss;
+  if (question.at) miss = miss_of(mechanism, question.value, *question.at);
+  if (arguments.json) {
+    Json json = {{"conservative", number(accuracy.conservative)},
+                 {"tight", number(accuracy.tight)},
+                 {"laplace", number(accuracy.laplace)},
+                 {"for_value", number(for_value)},
+                 {"epsilon", least ? number(to_double_up(*least)) : Json()}};
+    if (miss) json["miss"] = number(*miss);
+    print(json);
+    return;
+  }
+  TextTable table = two_columns("accuracy", "P(error > accuracy) <= " + arguments.alpha);
+  table.add({"tight", shown(accuracy.tight)});
+  table.add({"conservative", shown(accuracy.conservative)});
+  table.add({"Laplace", shown(accuracy.laplace) + "  (without rounding, for comparison)"});
+  if (for_value) table.add({"for this value", shown(*for_value) + "  at " + to_string(*question.value)});
+  add_mechanism_rows(table, mechanism);
+  if (least) table.add({"least epsilon", shown(to_double_up(*least)) + "  for accuracy " + arguments.target});
+  if (miss) {
+    table.add(
+        {"P(error > " + arguments.at + ")",
+         shown(*miss) + (question.value ? "  at " + to_string(*question.value) : "  for the worst value")});
+  }
+  print(table);
+}
+
+// --- law
+
+// Of unclamped laws, what is rarer is summed up in two last rows.
+constexpr double rarest = 1e-15;
+constexpr double rarest_clamped = 0x1p-1074;
+constexpr std::size_t most_rows_of_a_table = 100;
+
+// The outputs as they are printed: the last rounding of precision mode may have made two of them one.
+OutputLaw::Table rows_of(const ReleaseLaw& law) {
+  const OutputNoise& noise = law.centered().noise();
+  const OutputLaw::Table centered = law.centered().table(noise.lower ? rarest_clamped : rarest);
+  OutputLaw::Table table{{}, centered.below, centered.above};
+  for (const OutputProbability& row : centered.outputs) {
+    const double output = law.output(row.output);
+    if (!table.outputs.empty() && table.outputs.back().output == output) {
+      table.outputs.back().probability += row.probability;
+    } else {
+      table.outputs.push_back({output, row.probability});
+    }
+  }
+  return table;
+}
+
+// The tails that lie beyond the rows: none where these reach a bound.
+bool has_below(const Mechanism& mechanism, const OutputLaw::Table& table) {
+  return !mechanism.lower() || table.outputs.front().output != *mechanism.lower();
+}
+bool has_above(const Mechanism& mechanism, const OutputLaw::Table& table) {
+  return !mechanism.upper() || table.outputs.back().output != *mechanism.upper();
+}
+
+// Without --value the middle of the range, or 0.
+double value_or_middle(const MechanismQuestion& question, const Mechanism& mechanism) {
+  if (question.value) return *question.value;
+  if (!mechanism.lower()) return 0;
+  const Rational middle = (Rational(*mechanism.lower()) + Rational(*mechanism.upper())) / 2;
+  const double value = mechanism.noise() == NoiseKind::geometric ? to_double_nearest(Rational(floor(middle)))
+                                                                 : to_double_nearest(middle);
+  return value == 0 ? 0.0 : value;
+}
+
+void law(const MechanismArguments& arguments, bool csv) {
+  if (csv && arguments.json) {
+    throw Error(ErrorCode::invalid_argument, "--csv", "--csv: cannot be combined with --json; choose one");
+  }
+  const MechanismQuestion question(arguments);
+  const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
+  const ReleaseLaw law(mechanism, value_or_middle(question, mechanism));
+  const OutputLaw::Table rows = rows_of(law);
+  const bool below = has_below(mechanism, rows);
+  const bool above = has_above(mechanism, rows);
+  if (csv) {
+    std::string text = "output,probability\n";
+    for (const OutputProbability& row : rows.outputs) {
+      text += digits17(row.output) + "," + digits17(row.probability) + "\n";
+    }
+    if (below) text += "below," + digits17(rows.below) + "\n";
+    if (above) text += "above," + digits17(rows.above) + "\n";
+    write_standard_output(text);
+    return;
+  }
+  const double mean = to_double_nearest(Rational(law.centered().mean()) + mechanism.origin().rational());
+  const double variance = law.centered().variance();
+  if (arguments.json) {
+    Json json = {{"epsilon", to_string(mechanism.epsilon())},
+                 {"sensitivity", number(mechanism.sensitivity().to_double_up())},
+                 {"mode", to_string(mechanism.mode())},
+                 {"noise", to_string(mechanism.noise())},
+                 {"scale", number(mechanism.scale())},
+                 {"grid", number(mechanism.grid().spacing().to_double_up())},
+                 {"lower", number(mechanism.lower())},
+                 {"upper", number(mechanism.upper())},
+                 {"value", number(law.value())},
+                 {"mean", number(mean)},
+                 {"variance", number(variance)}};
+    if (question.at) json["miss"] = number(law.miss(*question.at));
+    json["outputs"] = Json::array();
+    for (const OutputProbability& row : rows.outputs) {
+      json["outputs"].push_back({{"output", row.output}, {"probability", row.probability}});
+    }
+    json["below"] = below ? number(rows.below) : Json(0);
+    json["above"] = above ? number(rows.above) : Json(0);
+    print(json);
+    return;
+  }
+  TextTable summary = two_columns("law", "of the output for the value " + to_string(law.value()));
+  add_mechanism_rows(summary, mechanism);
+  summary.add({"mean", to_string(mean)});
+  summary.add({"standard deviation", shown(std::sqrt(variance))});
+  if (question.at) summary.add({"P(error > " + arguments.at + ")", shown(law.miss(*question.at))});
+  std::string text = summary.to_string(style_of_standard_output()) + "\n";
+  if (rows.outputs.size() <= most_rows_of_a_table) {
+    TextTable table({{"output", TextTable::Align::right}, {"probability", TextTable::Align::left}});
+    if (below) table.add({"below", digits17(rows.below)});
+    for (const OutputProbability& row : rows.outputs) {
+      table.add({to_string(row.output), digits17(row.probability)});
+    }
+    if (above) table.add({"above", digits17(rows.above)});
+    text += table.to_string(style_of_standard_output());
+  } else {
+    TextTable table({{"P(out <= x)", TextTable::Align::right}, {"x", TextTable::Align::left}});
+    for (const char* p :
+         {"0.001", "0.01", "0.025", "0.05", "0.25", "0.5", "0.75", "0.95", "0.975", "0.99", "0.999"}) {
+      table.add({p, to_string(law.output(law.centered().quantile(parse_rational(p, "p"))))});
+    }
+    text += table.to_string(style_of_standard_output()) + "\n" + std::to_string(rows.outputs.size()) +
+            " outputs have a probability worth a row; --csv lists them.\n";
+  }
+  write_standard_output(text);
+}
+
+// --- bias
+
+void bias(const MechanismArguments& arguments) {
+  const MechanismQuestion question(arguments);
+  const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
+  const OutputNoise noise = mechanism.output_noise();
+  std::optional<double> of_value;
+  if (question.value) of_value = snapdp::bias(noise, ReleaseLaw::shifted(mechanism, *question.value));
+  const WorstBias worst = worst_bias(noise);
+  const double worst_value = (Dyadic(worst.guess) + mechanism.origin()).to_double_nearest();
+  if (arguments.json) {
+    print({{"bias", number(of_value)},
+           {"worst", number(std::abs(worst.bias))},
+           {"worst_value", number(worst_value)}});
+    return;
+  }
+  TextTable table = two_columns("bias", "E[out] - value");
+  if (of_value) table.add({"at " + to_string(*question.value), to_string(*of_value)});
+  table.add({"worst", to_string(worst.bias) + "  at " + to_string(worst_value)});
+  if (mechanism.lower() && mechanism.mode() == Mode::exact) {
+    table.add({"uniform values", to_string(expected_bias_uniform(noise)) + "  on average over the range"});
+  }
+  add_mechanism_rows(table, mechanism);
+  print(table);
+}
+
+// --- bound
+
+struct Widened {
+  double half_width;
+  double lower;
+  double upper;
+};
+
+Widened around(const Rational& middle, double half_width) {
+  if (!std::isfinite(half_width)) {
+    throw Error(ErrorCode::invalid_argument, "--epsilon",
+                "--epsilon: is too small: bounds that rarely bind lie beyond the largest double; raise it");
+  }
+  return {half_width, to_double_down(middle - Rational(half_width)),
+          to_double_up(middle + Rational(half_width))};
+}
+
+// The notes' half width; none where their analysis does not apply.
+std::optional<Widened> notes_bounds(const MechanismQuestion& question, const Rational& middle,
+                                    const Rational& half_range) {
+  NotesBoundQuery query{
+      .sensitivity = question.sensitivity.rational(), .half_range = half_range, .gamma = question.gamma};
+  if (question.precision) query.precision = *question.precision;
+  constexpr long least_precision = 118;
+  if (query.precision < least_precision) return std::nullopt;
+  return around(middle, question.epsilon
+                            ? notes_half_width(query, *question.epsilon)
+                            : notes_half_width_for_accuracy(query, *question.target, question.alpha));
+}
+
+struct Minimal {
+  Widened bounds;
+  double binding_probability;
+  Mechanism mechanism;  // between the bounds
+};
+
+Minimal minimal_of(const MechanismQuestion& question, const Rational& epsilon, const Rational& middle,
+                   const Rational& half_range) {
+  if (question.mode == Mode::exact) {
+    MechanismQuestion free = question;
+    free.lower.reset();
+    free.upper.reset();
+    const Mechanism unbounded = free.mechanism(epsilon);
+    const ChosenBounds chosen =
+        minimal_bounds(unbounded.scale(), unbounded.grid(), {*question.lower, *question.upper},
+                       question.gamma, question.noise);
+    const double half_width = to_double_up((Rational(chosen.upper) - Rational(chosen.lower)) / 2);
+    return {{half_width, chosen.lower, chosen.upper},
+            chosen.binding_probability,
+            question.mechanism(epsilon, chosen.lower, chosen.upper)};
+  }
+  // The noise of precision mode depends on the bounds, if hardly, and grows with them: repeat until it stays.
+  const double range = to_double_up(half_range);
+  double scale = to_double_up(question.sensitivity.rational() / epsilon);
+  if (!std::isfinite(scale)) question.mechanism(epsilon);  // says what is wrong
+  Grid grid = Grid::at_least(Rational(scale));
+  constexpr int most_rounds = 200;
+  for (int round = 0; round < most_rounds; ++round) {
+    const ChosenBounds chosen = minimal_bounds(scale, grid, {-range, range}, question.gamma);
+    const Widened bounds = around(middle, chosen.upper);
+    Mechanism mechanism = question.mechanism(epsilon, bounds.lower, bounds.upper);
+    if (mechanism.scale() == scale && mechanism.grid() == grid)
+      return {bounds, chosen.binding_probability, std::move(mechanism)};
+    scale = mechanism.scale();
+    grid = mechanism.grid();
+  }
+  throw Error(ErrorCode::invalid_argument, "--precision",
+              "--precision: is too low for this epsilon: wider bounds take more noise, which takes wider "
+              "bounds; raise it");
+}
+
+void bound(const MechanismArguments& arguments) {
+  const MechanismQuestion question(arguments);
+  if (!question.lower) {
+    throw Error(ErrorCode::invalid_argument, "--lower",
+                "--lower: is missing; bounds are chosen around the statistic's public range, so give --lower "
+                "and --upper");
+  }
+  const Rational middle = (Rational(*question.lower) + Rational(*question.upper)) / 2;
+  const Rational half_range = (Rational(*question.upper) - Rational(*question.lower)) / 2;
+  // Wider bounds than the range serve accuracies that the range cannot.
+  Rational epsilon;
+  if (question.epsilon) {
+    epsilon = *question.epsilon;
+  } else if (question.mode == Mode::exact) {
+    MechanismQuestion free = question;
+    free.lower.reset();
+    free.upper.reset();
+    epsilon = free.epsilon_for(*question.target);
+  } else {
+    const std::optional<Rational> least = least_epsilon([&](const Rational& loss) {
+      return minimal_of(question, loss, middle, half_range).mechanism.accuracy(question.alpha).tight <=
+             *question.target;
+    });
+    if (!least) {
+      throw Error(ErrorCode::invalid_argument, "--target-accuracy",
+                  "--target-accuracy = " + arguments.target +
+                      ": no epsilon reaches it in precision mode; ask for less or choose --mode exact");
+    }
+    epsilon = *least;
+  }
+  const std::optional<Widened> notes = notes_bounds(question, middle, half_range);
+  const Minimal minimal = minimal_of(question, epsilon, middle, half_range);
+  const auto interval = [](const Widened& bounds) {
+    return Json::array({number(bounds.lower), number(bounds.upper)});
+  };
+  if (arguments.json) {
+    print({{"notes", notes ? number(notes->half_width) : Json()},
+           {"minimal", number(minimal.bounds.half_width)},
+           {"binding_probability", number(minimal.binding_probability)},
+           {"notes_bounds", notes ? interval(*notes) : Json()},
+           {"minimal_bounds", interval(minimal.bounds)}});
+    return;
+  }
+  const auto row = [](const Widened& bounds) {
+    return "half width " + shown(bounds.half_width) + "  [" + to_string(bounds.lower) + ", " +
+           to_string(bounds.upper) + "]";
+  };
+  TextTable table = two_columns("bounds", "P(output is clamped) <= " + arguments.gamma);
+  table.add({"minimal", row(minimal.bounds)});
+  table.add({"notes", notes ? row(*notes) : "their formula needs a precision of 118 bits or more"});
+  table.add({"binding probability", shown(minimal.binding_probability) + "  at the minimal bounds"});
+  add_mechanism_rows(table, minimal.mechanism);
+  print(table);
+}
+
+CLI::App* add_command(CLI::App& tool, Commands& commands, const char* name, const char* description,
+                      void (*action)(const MechanismArguments&), const char* examples,
+                      const char* bounds = "values and outputs are clamped to it") {
+  const auto arguments = std::make_shared<MechanismArguments>();
+  CLI::App* command = tool.add_subcommand(name, description);
+  add_mechanism_options(*command, *arguments, bounds);
+  commands[command] = {[arguments, action] { action(*arguments); }, examples};
+  return command;
+}
+
+}  // namespace
+
+void add_accuracy(CLI::App& tool, Commands& commands) {
+  CLI::App* command =
+      add_command(tool, commands, "accuracy", "How near the exact statistic a release will be.", accuracy,
+                  "  snapdp accuracy --epsilon 0.5 --sensitivity 1\n"
+                  "  snapdp accuracy --sensitivity 1 --target-accuracy 10 --alpha 0.01\n"
+                  "  snapdp accuracy --epsilon 1 --sensitivity 1 --grid notes --value 0.25 --at 3 --json\n");
+  command->footer(
+      "tight: the least half width that holds for every real value. conservative: the notes' formula. JSON: "
+      "conservative,\n"
+      "tight, laplace, for_value (with --value), epsilon (with --target-accuracy), miss (with --at: the "
+      "probability of a\n"
+      "larger error at --value, or for the worst value); what was not asked is null.\n\n" +
+      std::string(numbers_footer));
+}
+
+void add_law(CLI::App& tool, Commands& commands) {
+  const auto arguments = std::make_shared<MechanismArguments>();
+  const auto csv = std::make_shared<bool>(false);
+  CLI::App* command = tool.add_subcommand("law", "The probability of everything a release may print.");
+  add_mechanism_options(*command, *arguments);
+  command->add_flag("--csv", *csv, "Print rows output,probability with 17 digits");
+  commands[command] = {
+      [arguments, csv] { law(*arguments, *csv); },
+      "  snapdp law --epsilon 1 --sensitivity 1 --grid notes --lower -8 --upper 8 --value 0\n"
+      "  snapdp law --epsilon 1 --sensitivity 1 --noise geometric --value 3 --csv\n"
+      "  snapdp law --epsilon 1 --sensitivity 1 --lower 0 --upper 100 --mode precision --json\n"};
+  command->footer(
+      "--value is the exact statistic; without it, the middle of the range or 0. Without a range the rows go "
+      "down to\n"
+      "probability 1e-15, and two last rows, `below,P` and `above,P`, hold what is beyond them. With a range "
+      "every output\n"
+      "is listed whose probability a double can hold; the two rows appear only where the list does not reach "
+      "a "
+      "bound.\n\n" +
+      std::string(numbers_footer));
+}
+
+void add_bias(CLI::App& tool, Commands& commands) {
+  CLI::App* command = add_command(
+      tool, commands, "bias", "The bias of a release for a guess at the statistic, and the worst.", bias,
+      "  snapdp bias --epsilon 1 --sensitivity 1 --grid notes --lower -5 --upper 5 --value 4\n"
+      "  snapdp bias --epsilon 1 --sensitivity 1 --grid 2^3 --json\n");
+  command->footer(
+      "JSON: bias (at --value, else null), worst (the largest magnitude over all values) and worst_value, "
+      "where that is.\n\n" +
+      std::string(numbers_footer));
+}
+
+void add_bound(CLI::App& tool, Commands& commands) {
+  CLI::App* command =
+      add_command(tool, commands, "bound", "Bounds wide enough that clamping rarely binds.", bound,
+                  "  snapdp bound --epsilon 0.5 --sensitivity 1 --lower 0 --upper 100 --gamma 0.01\n"
+                  "  snapdp bound --target-accuracy 10 --sensitivity 1 --lower 0 --upper 100 --json\n",
+                  "here the statistic's own");
+  command->footer(
+      "JSON: notes and minimal are half widths about the middle of the range, notes_bounds and "
+      "minimal_bounds "
+      "the same as\n"
+      "[lower, upper], binding_probability that of the minimal bounds for the worst value. notes: the notes' "
+      "formula, for\n"
+      "precision mode. minimal: the least whole steps of the grid around the range.\n\n" +
+      std::string(numbers_footer));
+}
+
+}  // namespace snapdp::cli
