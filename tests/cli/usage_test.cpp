@@ -75,7 +75,8 @@ TEST_F(UsageTest, HelpBeginsWithExamples) {
     EXPECT_EQ(help.code, 0);
     EXPECT_EQ(help.error, "");
     EXPECT_THAT(help.out, HasSubstr("\n\nExamples:\n  snapdp "));
-    EXPECT_LT(help.out.find("Examples:"), help.out.find("Usage: snapdp"));
+    EXPECT_THAT(help.out, HasSubstr("\n\nUsage: snapdp "));
+    EXPECT_LT(help.out.find("Examples:"), help.out.find("Usage:"));
     EXPECT_THAT(help.out, Not(HasSubstr("\t")));
   }
   EXPECT_EQ(run({"--version"}).out, "snapdp 0.1.0\n");
