@@ -35,10 +35,10 @@ std::optional<double> rounded(const std::string& text, const std::string& option
 // Exactly when it is a dyadic number, otherwise rounded up: noise for a little more protects what was meant.
 Dyadic sensitivity_of(const std::string& text) {
   const Rational exact = positive(text, "--sensitivity");
-  if (mpz_popcount(exact.get_den_mpz_t()) == 1) return to_dyadic(exact, "--sensitivity");
   const double up = to_double_up(exact);
   if (!std::isfinite(up)) refuse("--sensitivity", " = " + text + ": is beyond the largest double, 1.8e308");
-  return Dyadic(up);
+  const bool dyadic = mpz_popcount(exact.get_den_mpz_t()) == 1;
+  return dyadic ? to_dyadic(exact, "--sensitivity") : Dyadic(up);
 }
 
 // "auto", "notes", "2^k", and a power of two written as any other number.

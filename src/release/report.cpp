@@ -131,8 +131,8 @@ class StatisticTable {
     if (std::any_of(json_.at("statistics").begin(), json_.at("statistics").end(), has_utility)) {
       text +=
           "utility: tight is the accuracy above, conservative that of the notes, Laplace that of unrounded "
-          "noise; worst bias and\n  P(clamped), that a bound binds, are for the worst value between the "
-          "bounds.\n";
+          "noise;\n"
+          "  worst bias and P(clamped), that a bound binds, are for the worst value between the bounds.\n";
     }
     for (const Json& statistic : json_.at("statistics")) {
       const std::string name = statistic.at("name");
