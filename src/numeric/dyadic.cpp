@@ -7,7 +7,9 @@
 namespace snapdp {
 namespace {
 
-Integer shifted(const Integer& mantissa, long shift) { return mantissa << static_cast<unsigned long>(shift); }
+Integer shifted(const Integer& mantissa, long shift) {
+  return mantissa << static_cast<unsigned long>(shift);
+}
 
 }  // namespace
 
@@ -45,8 +47,12 @@ Rational Dyadic::rational() const {
   return Rational(mantissa_, shifted(Integer(1), -exponent_));
 }
 
-double Dyadic::to_double_down() const { return snapdp::to_double_down(rational()); }
-double Dyadic::to_double_up() const { return snapdp::to_double_up(rational()); }
+double Dyadic::to_double_down() const {
+  return snapdp::to_double_down(rational());
+}
+double Dyadic::to_double_up() const {
+  return snapdp::to_double_up(rational());
+}
 double Dyadic::to_double_nearest() const {
   if (exponent_ >= -1074 && exponent_ <= 970 && mpz_sizeinbase(mantissa_.get_mpz_t(), 2) <= 53) {
     return std::ldexp(mantissa_.get_d(), static_cast<int>(exponent_));
@@ -71,7 +77,9 @@ Dyadic operator+(const Dyadic& a, const Dyadic& b) {
   return b + a;
 }
 
-Dyadic operator-(const Dyadic& a, const Dyadic& b) { return a + -b; }
+Dyadic operator-(const Dyadic& a, const Dyadic& b) {
+  return a + -b;
+}
 
 Dyadic operator*(const Dyadic& a, const Dyadic& b) {
   return Dyadic(a.mantissa_ * b.mantissa_, a.exponent_ + b.exponent_);
@@ -90,7 +98,9 @@ std::strong_ordering operator<=>(const Dyadic& a, const Dyadic& b) {
   return sign <=> 0;
 }
 
-Dyadic abs(const Dyadic& value) { return value.sign() < 0 ? -value : value; }
+Dyadic abs(const Dyadic& value) {
+  return value.sign() < 0 ? -value : value;
+}
 
 Dyadic scale_by_power_of_two(const Dyadic& value, long k) {
   return Dyadic(value.mantissa(), value.exponent() + k);
@@ -99,14 +109,17 @@ Dyadic scale_by_power_of_two(const Dyadic& value, long k) {
 Dyadic to_dyadic(const Rational& value, std::string_view parameter) {
   const Integer& denominator = value.get_den();
   if (mpz_popcount(denominator.get_mpz_t()) != 1) {
-    throw Error(ErrorCode::invalid_argument, std::string(parameter),
-                std::string(parameter) + " = " + to_string(value) +
-                    ": must be a whole number of halves, quarters, eighths ...: no binary number is exactly this "
-                    "one; round it to a multiple of a power of two");
+    throw Error(
+        ErrorCode::invalid_argument, std::string(parameter),
+        std::string(parameter) + " = " + to_string(value) +
+            ": must be a whole number of halves, quarters, eighths ...: no binary number is exactly this "
+            "one; round it to a multiple of a power of two");
   }
   return Dyadic(value.get_num(), -static_cast<long>(mpz_scan1(denominator.get_mpz_t(), 0)));
 }
 
-std::string to_string(const Dyadic& value) { return to_string(value.rational()); }
+std::string to_string(const Dyadic& value) {
+  return to_string(value.rational());
+}
 
 }  // namespace snapdp

@@ -5,7 +5,9 @@
 namespace snapdp {
 namespace {
 
-Rational power_of_two(long exponent) { return Dyadic(Integer(1), exponent).rational(); }
+Rational power_of_two(long exponent) {
+  return Dyadic(Integer(1), exponent).rational();
+}
 
 }  // namespace
 
@@ -38,8 +40,12 @@ Integer Grid::index(const Rational& x) const {
   return floor(Rational(x / power_of_two(exponent_) + Rational(1, 2)));
 }
 
-Dyadic Grid::round_up(const Rational& x) const { return value(ceil(Rational(x / power_of_two(exponent_)))); }
+Dyadic Grid::round_up(const Rational& x) const {
+  return value(ceil(Rational(x / power_of_two(exponent_))));
+}
 
-std::string to_string(Grid grid) { return "2^" + std::to_string(grid.exponent()); }
+std::string to_string(Grid grid) {
+  return "2^" + std::to_string(grid.exponent());
+}
 
 }  // namespace snapdp

@@ -147,7 +147,8 @@ double round(const Rational& value, Direction direction) {
 // Digits and a decimal exponent as plain text ("0.001", "1500") or, when long, in scientific form.
 std::string decimal_text(const std::string& digits, long exponent) {
   const long count = static_cast<long>(digits.size());
-  if (exponent >= 0 && count + exponent <= 40) return digits + std::string(static_cast<std::size_t>(exponent), '0');
+  if (exponent >= 0 && count + exponent <= 40)
+    return digits + std::string(static_cast<std::size_t>(exponent), '0');
   if (exponent < 0 && -exponent < count) {
     return digits.substr(0, static_cast<std::size_t>(count + exponent)) + "." +
            digits.substr(static_cast<std::size_t>(count + exponent));
@@ -184,9 +185,15 @@ Rational exact_rational(double value, std::string_view parameter) {
   return Rational(value);
 }
 
-double to_double_down(const Rational& value) { return round(value, Direction::down); }
-double to_double_up(const Rational& value) { return round(value, Direction::up); }
-double to_double_nearest(const Rational& value) { return round(value, Direction::nearest); }
+double to_double_down(const Rational& value) {
+  return round(value, Direction::down);
+}
+double to_double_up(const Rational& value) {
+  return round(value, Direction::up);
+}
+double to_double_nearest(const Rational& value) {
+  return round(value, Direction::nearest);
+}
 
 Integer floor(const Rational& value) {
   Integer result;

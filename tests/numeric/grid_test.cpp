@@ -46,7 +46,8 @@ TEST(Grid, RoundsTiesTowardsPlusInfinityAndCarries) {
 TEST(Grid, AgreesWithItsDefinitionOnRationals) {
   std::mt19937_64 engine(7);
   for (int i = 0; i < 5000; ++i) {
-    const double x = std::ldexp(static_cast<double>(static_cast<std::int64_t>(engine())), -60 + static_cast<int>(engine() % 20));
+    const double x = std::ldexp(static_cast<double>(static_cast<std::int64_t>(engine())),
+                                -60 + static_cast<int>(engine() % 20));
     const Grid grid(static_cast<long>(engine() % 20) - 10);
     ASSERT_EQ(grid.index(Dyadic(x)), grid.index(Rational(x)));
     const Rational rounded = grid.round(Dyadic(x)).rational();

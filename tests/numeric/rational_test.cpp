@@ -22,12 +22,13 @@ TEST(ParseRational, ReadsExactlyWhatIsWritten) {
   EXPECT_EQ(parse_rational("0x1.8p-3", "epsilon"), Rational(3, 16));
   EXPECT_EQ(parse_rational(" 7 ", "epsilon"), Rational(7));
   EXPECT_EQ(parse_rational("0.5/1.5", "epsilon"), Rational(1, 3));
-  EXPECT_EQ(parse_rational("1e400", "epsilon").get_num(), parse_rational("1" + std::string("e400"), "x").get_num());
+  EXPECT_EQ(parse_rational("1e400", "epsilon").get_num(),
+            parse_rational("1" + std::string("e400"), "x").get_num());
 }
 
 TEST(ParseRational, RefusesWhatIsNotANumberNamingTheParameter) {
-  for (const char* text : {"", "abc", "1/0", "nan", "inf", "1e", "1e5x", "--1", "0x", "1__0", "_1", "1e401", "1e-401",
-                           "1e99999999999999999999", ".", "1/2/3"}) {
+  for (const char* text : {"", "abc", "1/0", "nan", "inf", "1e", "1e5x", "--1", "0x", "1__0", "_1", "1e401",
+                           "1e-401", "1e99999999999999999999", ".", "1/2/3"}) {
     try {
       parse_rational(text, "epsilon");
       FAIL() << "accepted " << text;
@@ -111,7 +112,8 @@ TEST(ToString, PrintsWhatReadsBackExactly) {
   EXPECT_EQ(to_hex(-0.0), "-0x0.0p+0");
   std::mt19937_64 engine(2);
   for (int i = 0; i < 2000; ++i) {
-    Rational value(Integer(static_cast<unsigned long>(engine())), Integer(static_cast<unsigned long>(engine() % 5000 + 1)));
+    Rational value(Integer(static_cast<unsigned long>(engine())),
+                   Integer(static_cast<unsigned long>(engine() % 5000 + 1)));
     value.canonicalize();
     ASSERT_EQ(parse_rational(to_string(value), "x"), value);
     const Rational dyadic(std::ldexp(static_cast<double>(engine()), static_cast<int>(engine() % 200) - 150));

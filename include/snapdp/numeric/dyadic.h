@@ -17,7 +17,9 @@ class Dyadic {
   Dyadic(std::int64_t value);                            // NOLINT
   // The number a finite double is; throws invalid_argument on NaN and infinities.
   Dyadic(double value);  // NOLINT
-  Dyadic(Integer mantissa, long exponent) : mantissa_(std::move(mantissa)), exponent_(exponent) { normalize(); }
+  Dyadic(Integer mantissa, long exponent) : mantissa_(std::move(mantissa)), exponent_(exponent) {
+    normalize();
+  }
 
   // Odd, or zero with exponent zero, so that equal numbers have equal fields.
   const Integer& mantissa() const noexcept { return mantissa_; }

@@ -29,7 +29,9 @@ class FloatEnvironment {
     std::fegetenv(&saved_);
     std::fesetenv(FE_DFL_ENV);
   }
-  ~FloatEnvironment() { std::fesetenv(&saved_); }
+  ~FloatEnvironment() {
+    std::fesetenv(&saved_);
+  }
 #endif
   FloatEnvironment(const FloatEnvironment&) = delete;
   FloatEnvironment& operator=(const FloatEnvironment&) = delete;
@@ -38,7 +40,9 @@ class FloatEnvironment {
 #if defined(__SSE2__)
   static constexpr unsigned standard = 0x1f80;    // all exceptions masked, round to nearest, no FTZ, no DAZ
   static constexpr unsigned sticky_flags = 0x3f;  // record past exceptions and change no result
-  bool changed() const noexcept { return (saved_ & ~sticky_flags) != standard; }
+  bool changed() const noexcept {
+    return (saved_ & ~sticky_flags) != standard;
+  }
   unsigned saved_;
 #else
   std::fenv_t saved_;
