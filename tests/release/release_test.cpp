@@ -152,7 +152,8 @@ TEST_F(ReleaseTest, ReleasesEveryKindUnderAddRemove) {
                            exact_enough) +
       statistic("mean", "kind = \"mean\"\ncolumn = \"income\"\nbounds = [-50, 1000]\n" + exact_enough) +
       statistic("ages",
-                "kind = \"histogram\"\ncolumn = \"age\"\ntype = \"real\"\ncategories = [10, 20.0, \"99\"]\n" + exact_enough);
+                "kind = \"histogram\"\ncolumn = \"age\"\ntype = \"real\"\ncategories = [10, 20.0, \"99\"]\n" +
+                    exact_enough);
   const Json json = report(add_remove_head + statistics, people());
   const Json& s = json.at("statistics");
   EXPECT_EQ(s.at(0).at("value"), 8);
