@@ -9,7 +9,7 @@
 // the same loss. The noise is the difference of two independent floor(scale |ln U|), U real uniforms on (0, 1): strings
 // of random bits that are extended until the integers are decided, so the law is exactly the one above.
 //
-// What must hold for the promise: values are integers, two neighbouring values differ by at most `sensitivity`, and the
+// What must hold for the promise: values are integers, two neighboring values differ by at most `sensitivity`, and the
 // bounds are public.
 //
 // Side channels: the fast path has no branch and no memory address that depends on the value or the noise. A sample
@@ -41,7 +41,7 @@ namespace snapdp {
 
 struct GeometricOptions {
   Rational epsilon = 0;    // requested privacy loss, > 0
-  Dyadic sensitivity = 0;  // largest distance between neighbouring values, a positive integer
+  Dyadic sensitivity = 0;  // largest distance between neighboring values, a positive integer
   std::optional<double> lower =
       {};  // public bounds on value and output, integers up to 2^53 in magnitude; either may
   std::optional<double> upper = {};  // be absent; lower < upper

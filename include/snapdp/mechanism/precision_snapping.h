@@ -23,11 +23,13 @@
 // Privacy loss, in two versions. The notes claim Delta/scale + 12 B eta / scale + 2 eta, which is at most epsilon; no
 // proof of it is complete and no violation is known. What is proved (proofs/make_snapping.md) is loss_bound(), which
 // may exceed epsilon by a few B eta / scale. epsilon_is_proved() tells whether it does. Both need the two conditions
-// that the constructor checks, and what every mechanism needs: neighbouring values differ by at most the sensitivity,
+// that the constructor checks, and what every mechanism needs: neighboring values differ by at most the sensitivity,
 // exactly, and the bounds are public.
 //
-// Side channels are those of Snapping. Besides, samples within (about) B eta / grid of a rounding boundary leave the
-// fast path, so that it serves precisions from about 30 bits up.
+// Side channels are those of Snapping. Besides, samples leave the fast path within (40 + B / grid) eta steps of a rounding
+// boundary, so that it serves precisions from about 30 bits up. With bounds more than 2^50 steps of the grid from zero, or
+// a center that takes more than two doubles, a batch does what single values do: its big-integer arithmetic takes a time
+// that depends on the width of a value.
 //
 // Bits: as for Snapping (snapping.h): bit 0 of a sample's word is the sign, bits 63 to 1 are the first digits of U, and
 // a sample that these do not decide takes further words, one at a time, each the next 64 digits. Digits behind the p-th
@@ -53,7 +55,7 @@ namespace snapdp {
 
 struct PrecisionSnappingOptions {
   Rational epsilon = 0;    // requested privacy loss, > 0
-  Dyadic sensitivity = 0;  // largest distance between neighbouring values, > 0, in the unit of the value
+  Dyadic sensitivity = 0;  // largest distance between neighboring values, > 0, in the unit of the value
   std::optional<double> lower = {};  // public bounds on value and output; both are required, lower < upper
   std::optional<double> upper = {};
   std::optional<long> precision =
