@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import pathlib
 import platform
 import sys
@@ -154,6 +155,9 @@ table(
 )
 
 remarks = [f"{result['library']}: {remark}." for result in results.values() for remark in result["remarks"]]
+busy = os.getloadavg()[1]  # of the last five minutes; this run alone makes 1
+if busy > 2:
+    remarks.append(f"The machine was busy with other work (load {busy:.1f}), which slows what waits for memory: the sums, and NumPy.")
 remarks += [f"{path.stem} is left out: {path.read_text().strip()}" for path in sorted(folder.glob("*.failed"))]
 if remarks:
     print("## Remarks\n")
