@@ -1,6 +1,7 @@
 #include "snapdp/release/release.h"
 
 #include <algorithm>
+#include <new>
 
 #include "snapdp/error.h"
 #include "snapdp/random/system_generator.h"
@@ -63,8 +64,7 @@ std::vector<std::vector<std::vector<Dyadic>>> fold(const Plan& plan, Source& sou
     throw Error(ErrorCode::bad_data, "size",
                 plan.specification().name + ": [data]: size = " + std::to_string(*size) +
                     ": the data do not have that many rows; under change-one the number of rows is public "
-                    "and must be "
-                    "declared exactly");
+                    "and must be declared exactly");
   }
   std::vector<std::vector<std::vector<Dyadic>>> exact;
   std::size_t next = 0;
@@ -88,26 +88,31 @@ std::vector<LedgerCharge> charges(const Plan& plan) {
 // Everything below here has been paid for.
 Released draw(const Plan& plan, const LedgerReceipt& receipt,
               std::vector<std::vector<std::vector<Dyadic>>> values, Ledger& ledger) {
-  SystemGenerator& generator = thread_generator();
+  const auto lost = [&](const std::string& why) {
+    return Error(ErrorCode::io, "release",
+                 why + "; release " + std::to_string(receipt.release) +
+                     " is paid for, shows nothing and is not refunded");
+  };
   try {
+    SystemGenerator& generator = thread_generator();
     for (std::size_t i = 0; i < values.size(); ++i) {
       for (std::size_t j = 0; j < values[i].size(); ++j) {
         values[i][j] = plan.statistics()[i].measurements[j].measurement.release_paid(values[i][j], generator);
       }
     }
+    Released released{Report(plan, values, receipt.release, receipt.spent, receipt.remaining),
+                      receipt.release, ""};
+    try {
+      ledger.store_report(receipt.release, released.report.json());
+    } catch (const Error& error) {
+      released.not_stored = error.what();
+    }
+    return released;
   } catch (const Error& error) {
-    throw Error(error.code(), error.parameter(),
-                std::string(error.what()) + "; release " + std::to_string(receipt.release) +
-                    " is paid for, shows nothing and is not refunded");
+    throw lost(error.what());
+  } catch (const std::bad_alloc&) {
+    throw lost("out of memory");
   }
-  Released released{Report(plan, values, receipt.release, receipt.spent, receipt.remaining), receipt.release,
-                    ""};
-  try {
-    ledger.store_report(receipt.release, released.report.json());
-  } catch (const Error& error) {
-    released.not_stored = error.what();
-  }
-  return released;
 }
 
 }  // namespace

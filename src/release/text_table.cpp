@@ -107,7 +107,7 @@ std::string round_up_to_digits(const Rational& value, int digits) {
 
 std::string short_number(const Rational& value) {
   constexpr std::size_t longest = 12;
-  const std::string exact = to_string(value);
+  std::string exact = to_string(value);
   if (exact.size() <= longest && exact.find('/') == std::string::npos) return exact;
   return round_up_to_digits(value, 5);
 }

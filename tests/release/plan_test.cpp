@@ -205,6 +205,13 @@ TEST(Plan, TheSchemaGivesTypesThatTheSpecificationLeavesOpen) {
   EXPECT_EQ(error.code(), ErrorCode::bad_data);
   EXPECT_THAT(error.what(), HasSubstr("stores column \"x\" as real"));
   EXPECT_THAT(refusal(change_one_head, sum, {{"x", AtomType::text, ""}}).what(), HasSubstr("holds text"));
+  // A plan of a Parquet file opens no file, and says what it does not know.
+  const std::string parquet = replaced(change_one_head, "dataset", "path = \"x.PARQUET\"\ndataset");
+  EXPECT_THAT(plan_of(parquet, sum).to_table(), HasSubstr("Columns without a type are planned as real"));
+  EXPECT_THAT(plan_of(parquet, real).to_table(), testing::Not(HasSubstr("without a type")));
+  EXPECT_THAT(plan_of(parquet, sum, {{"x", AtomType::integer, ""}}).to_table(),
+              testing::Not(HasSubstr("without a type")));
+  EXPECT_THAT(plan_of(change_one_head, sum).to_table(), testing::Not(HasSubstr("without a type")));
   const std::string covariance = statistic(
       "c", "kind = \"covariance\"\ncolumns = [\"x\", \"y\"]\nbounds = [[0, 1], [0, 1]]\nepsilon = 1");
   EXPECT_NO_THROW(
