@@ -204,11 +204,13 @@ std::string plot_law(const MechanismQuestion& question) {
   };
   const double first = bars ? std::floor(from / spacing + 0.5) : 0;
   const double last = bars ? std::floor(to / spacing + 0.5) : 0;
+  const int cells = static_cast<int>(last - first);
   // A bound collects a tail: among many narrow cells its probability is written, not drawn.
   double highest = laplace(center);
   Points curve;
   if (bars) {
-    for (double k = first; k <= last; ++k) highest = std::max(highest, law.probability(cell(k * spacing)));
+    for (int i = 0; i <= cells; ++i)
+      highest = std::max(highest, law.probability(cell((first + i) * spacing)));
     if (noise.lower) highest = std::max(highest, law.probability(*noise.lower));
     if (noise.upper) highest = std::max(highest, law.probability(*noise.upper));
   } else {
@@ -238,8 +240,8 @@ std::string plot_law(const MechanismQuestion& question) {
                 chart::blue);
     };
     if (noise.lower && from == *noise.lower) draw_bar(from);
-    for (double k = first; k <= last; ++k) {
-      const double output = k * spacing;
+    for (int i = 0; i <= cells; ++i) {
+      const double output = (first + i) * spacing;
       if (output <= from && noise.lower && from == *noise.lower) continue;
       if (output >= to && noise.upper && to == *noise.upper) continue;
       draw_bar(output);

@@ -1,5 +1,6 @@
 // snapdp law, accuracy, bias and bound: what a release will be worth, known beforehand.
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -31,8 +32,9 @@ std::string shown(double value) {
 
 std::string digits(double value, int count) {
   std::array<char, 40> text;
-  std::snprintf(text.data(), text.size(), "%.*g", count, value);
-  return text.data();
+  const auto [end, status] =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, count);
+  return std::string(text.data(), status == std::errc() ? end : text.data());
 }
 
 // 17 significant digits, which tell doubles apart.

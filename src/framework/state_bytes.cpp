@@ -9,7 +9,7 @@
 namespace snapdp {
 namespace {
 
-constexpr std::string_view magic{"SNDPAGG", 8};
+constexpr std::string_view magic("SNDPAGG\0", 8);
 constexpr std::uint32_t version = 1;
 constexpr std::size_t checksum_bytes = 32;
 constexpr std::uint64_t max_rows = std::uint64_t{1} << 63;

@@ -40,7 +40,8 @@ class BiasCurve {
 
   // The largest |b| on [low, high], added to `best` with its y.
   void search(double low, double high, double& best_y, double& best) const {
-    for (double m = std::floor(low + 0.5); m - 0.5 < high || m == std::floor(low + 0.5); ++m) {
+    double m = std::floor(low + 0.5);
+    do {
       const double from = std::max(low, m - 0.5);
       const double to = std::min(high, m + 0.5);
       const Piece piece = at(m);
@@ -60,7 +61,8 @@ class BiasCurve {
       const double root = ratio_ + std::sqrt(std::max(0.0, ratio_ * ratio_ + piece.up * piece.down * q_));
       if (piece.up > 0) consider(m + 0.5 + ratio_ * std::log(root / piece.up));
       if (piece.down < 0) consider(m - 0.5 - ratio_ * std::log(root / -piece.down));
-    }
+      ++m;
+    } while (m - 0.5 < high);
   }
 
  private:

@@ -71,7 +71,7 @@ OutputMoments<Real> output_moments(const OutputNoise& noise, double clamped, boo
 // E[out] - guess in units of the grid; a guess outside the bounds is clamped by the mechanism, not by us.
 template <typename Real>
 Real bias_in_steps(const OutputNoise& noise, double guess, double clamped) {
-  const Real moved = output_moments<Real>(noise, clamped, false).first;
+  Real moved = output_moments<Real>(noise, clamped, false).first;
   if (guess == clamped) return moved;
   return moved + in_steps<Real>(clamped, noise.grid) - in_steps<Real>(guess, noise.grid);
 }

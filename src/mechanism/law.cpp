@@ -139,7 +139,7 @@ double OutputLaw::at_least(double x) const {
 }
 
 double OutputLaw::quantile(const Rational& p) const {
-  if (p <= 0 || p >= 1) refuse("p", to_string(p), "must lie strictly between 0 and 1");
+  if (!(p > 0 && p < 1)) refuse("p", to_string(p), "must lie strictly between 0 and 1");
   const double index = certify([&](auto zero) {
     using Real = decltype(zero);
     const OutputTails<Real> tails(noise_, clamped_);
@@ -294,8 +294,9 @@ OutputLaw::Table OutputLaw::table(double least) const {
   while (first < center && !keep(first)) ++first;
   while (last > center && !keep(last)) --last;
   Table table;
-  for (double index = first; index <= last; ++index) {
-    const double x = output(index);
+  const auto rows = static_cast<std::size_t>(last - first) + 1;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const double x = output(first + static_cast<double>(row));
     table.outputs.push_back({x, probability(x)});
   }
   table.below = certify([&](auto zero) {

@@ -188,7 +188,7 @@ Rational PrecisionSnapping::notes_claim() const {
 
 // clamp_B(value - c).
 Dyadic PrecisionSnapping::centered(const Dyadic& value) const {
-  const Dyadic x = value - center_;
+  Dyadic x = value - center_;
   if (x > half_width_) return half_width_;
   if (x < -half_width_) return -half_width_;
   return x;

@@ -66,7 +66,7 @@ Dyadic whole_number(const Rational& value, const std::string& parameter) {
   if (value.get_den() != 1) {
     refuse(parameter, " = " + to_string(value) + ": must be a whole number, because type = \"integer\"");
   }
-  const Dyadic number(value.get_num(), 0);
+  Dyadic number(value.get_num(), 0);
   if (!number.is_int64()) {
     refuse(parameter, " = " + to_string(value) + ": does not fit a 64-bit integer, and type = \"integer\"");
   }

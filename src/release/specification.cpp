@@ -58,7 +58,7 @@ void refuse_foreign_keys(const TomlTable& table, StatisticKind kind) {
 }
 
 std::string get_name(const TomlTable& table, const std::string& key) {
-  const std::string name = table.get_text(key);
+  std::string name = table.get_text(key);
   if (name.size() > longest_name) table.refuse(key, "must not be longer than 256 bytes");
   return name;
 }
@@ -185,7 +185,7 @@ void read_price(const TomlTable& table, bool constant, StatisticSpecification& s
   }
   if (table.has("alpha")) {
     statistic.alpha = table.get_number("alpha");
-    if (statistic.alpha <= 0 || statistic.alpha >= 1) {
+    if (!(statistic.alpha > 0 && statistic.alpha < 1)) {
       table.refuse(
           "alpha",
           "must lie strictly between 0 and 1; it is the probability of an error beyond the accuracy");

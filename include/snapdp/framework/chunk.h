@@ -48,7 +48,7 @@ struct Chunk {
       : Chunk(std::span<const std::remove_cvref_t<decltype(*std::data(rows))>>(std::data(rows),
                                                                                std::size(rows))) {}
   // Throws invalid_argument for more than max_columns columns.
-  Chunk(std::span<const Column> columns, std::size_t length);
+  Chunk(std::span<const Column> columns, std::size_t rows);
 
   std::span<const Column> columns() const { return {column.data(), column_count}; }
   // Rows [first, first + count).

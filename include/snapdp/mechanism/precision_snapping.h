@@ -131,8 +131,7 @@ class PrecisionSnapping {
  private:
   Dyadic centered(const Dyadic& value) const;
   double output(const Integer& index) const;
-  std::optional<Integer> sample_quickly(const Dyadic& centered, std::uint64_t word,
-                                        InstructionSet kernel) const;
+  std::optional<Integer> sample_quickly(const Dyadic& x, std::uint64_t word, InstructionSet kernel) const;
 
   Rational epsilon_;
   Dyadic sensitivity_;
