@@ -153,7 +153,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   // A closed pipe is an error of write(), handled like a full disk.
-  ::signal(SIGPIPE, SIG_IGN);
+  static_cast<void>(::signal(SIGPIPE, SIG_IGN));
   try {
     return snapdp::cli::run(argc, argv);
   } catch (const snapdp::Error& error) {
