@@ -2,25 +2,28 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace snapdp::chart {
 namespace {
 
+// As printf does, whatever the locale.
+std::string formatted(double value, std::chars_format format, int precision) {
+  std::array<char, 400> text;
+  const auto [end, status] = std::to_chars(text.data(), text.data() + text.size(), value, format, precision);
+  return std::string(text.data(), status == std::errc() ? end : text.data());
+}
+
 // Short, and the same for the same tick everywhere: 0.1, 250, 3e+06.
 std::string tick_text(double value) {
-  std::array<char, 64> text;
-  std::snprintf(text.data(), text.size(), "%.6g", value);
-  return text.data();
+  return formatted(value, std::chars_format::general, 6);
 }
 
 }  // namespace
 
 std::string number(double value, int decimals) {
-  std::array<char, 400> text;
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  std::string result(text.data());
+  std::string result = formatted(value, std::chars_format::fixed, decimals);
   return result == "-0.00" ? "0.00" : result;
 }
 

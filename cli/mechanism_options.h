@@ -40,9 +40,9 @@ struct MechanismQuestion {
   explicit MechanismQuestion(const MechanismArguments& arguments);
 
   // The mechanism with this privacy loss, between the bounds.
-  Mechanism mechanism(const Rational& epsilon) const;
+  Mechanism mechanism(const Rational& loss) const;
   // The same between other bounds.
-  Mechanism mechanism(const Rational& epsilon, double lower, double upper) const;
+  Mechanism mechanism(const Rational& loss, double from, double to) const;
   // The least epsilon whose tight accuracy is `accuracy` or better. Throws when there is none.
   Rational epsilon_for(const Rational& accuracy) const;
   // --epsilon, or else the least that reaches --target-accuracy.
