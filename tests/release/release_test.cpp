@@ -388,6 +388,20 @@ TEST_F(ReleaseTest, TheSchemaDecidesOpenTypes) {
   EXPECT_EQ(real.at("statistics").at(0).at("grid"), "0.015625");
 }
 
+// The types may also change what an accuracy costs; then the ledger is asked again before any row is read.
+TEST_F(ReleaseTest, TheLedgerIsAskedAgainOnceTypesAreKnown) {
+  const std::string text =
+      change_one_head + statistic("sum", "kind = \"sum\"\ncolumn = \"x\"\nbounds = [0, 1]\naccuracy = 3");
+  const Rational as_real = Plan(Specification::parse(text, "s.toml")).epsilon();
+  const std::vector<SourceColumn> schema = {{"x", AtomType::integer, ""}};
+  ASSERT_GT(Plan(Specification::parse(text, "s.toml"), schema).epsilon(), as_real);
+  MemorySource source;
+  source.add(schema[0], MemorySource::Integers{0, 1, 0, 1, 0, 1, 0, 1});
+  source.before_fold = [] { ADD_FAILURE() << "read the rows"; };
+  ledger("change-one", as_real);
+  EXPECT_EQ(refusal(text, source).code(), ErrorCode::budget_refused);
+}
+
 TEST_F(ReleaseTest, ATableOfAReportIsReadable) {
   const Released released = run(
       change_one_head +

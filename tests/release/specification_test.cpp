@@ -154,10 +154,14 @@ TEST(Specification, NumbersAreWhatTheSourceTextSays) {
   EXPECT_EQ(unicode.statistics[2].bounds[0].upper, Rational(1, 5));
   EXPECT_EQ(unicode.statistics[2].bounds[1].lower, Rational(3, 10));
   EXPECT_EQ(unicode.statistics[2].bounds[1].upper, Rational(7, 10));
-  // An inline table on a line that begins with letters of more than one byte.
-  const Specification nulls = Specification::parse(
-      replaced(change_one_text, "nulls = { impute = 0 }", "nulls = { \"impute\" = 0.1 } # \u20ac"), "p.toml");
-  EXPECT_EQ(nulls.impute, Rational(1, 10));
+  // A number after letters of more than one byte on its line.
+  const Specification inline_form = Specification::parse(
+      "statistic = [{ name = \"\u20ac\u20ac\u20ac\", kind = \"count\", epsilon = 0.1 }]\n"
+      "data = { dataset = \"\u00e4\U0001f600\", neighbors = \"add-remove\", nulls = { impute = 0.3 } }\n"
+      "budget = { epsilon = 1 }\n",
+      "p.toml");
+  EXPECT_EQ(inline_form.statistics[0].epsilon, Rational(1, 10));
+  EXPECT_EQ(inline_form.impute, Rational(3, 10));
 }
 
 TEST(Specification, AByteOrderMarkAndCarriageReturnsChangeNothing) {
