@@ -391,7 +391,7 @@ Rational epsilon_for_accuracy(const EpsilonQuery& query) {
   }
   const double scale = scale_for_accuracy(query);
   // sensitivity / epsilon, rounded up, is at most `scale` exactly when epsilon >= sensitivity / scale.
-  const Rational epsilon = Grid(-60).round_up(query.sensitivity / Rational(scale)).rational();
+  Rational epsilon = Grid(-60).round_up(query.sensitivity / Rational(scale)).rational();
   // Holds because a smaller scale is at least as accurate; checked, since the caller will rely on it.
   const double rounded = to_double_up(query.sensitivity / epsilon);
   const auto verified = [&] {

@@ -113,14 +113,14 @@ Fast Fast::expm1_reduced(const Fast& a, int& exponent) {
     ExpTables result;
     mpfr_t x;
     mpfr_init2(x, 200);
-    for (int i = -16; i <= 16; ++i) {
-      mpfr_set_si_2exp(x, i, -5, MPFR_RNDN);
+    for (std::size_t i = 0; i <= 32; ++i) {
+      mpfr_set_si_2exp(x, static_cast<long>(i) - 16, -5, MPFR_RNDN);
       mpfr_exp2(x, x, MPFR_RNDN);
       mpfr_sub_ui(x, x, 1, MPFR_RNDN);
       const double hi = mpfr_get_d(x, MPFR_RNDN);
       mpfr_sub_d(x, x, hi, MPFR_RNDN);
       const double lo = mpfr_get_d(x, MPFR_RNDN);
-      result.power[static_cast<std::size_t>(i + 16)] = Fast(hi, lo, std::fabs(hi) * 0x1p-105);
+      result.power[i] = Fast(hi, lo, std::fabs(hi) * 0x1p-105);
     }
     mpfr_clear(x);
     double factorial = 1;

@@ -15,7 +15,8 @@ namespace {
 // Half a page further on: processors fetch ahead by themselves, but only within a page of memory. Asking for
 // an address beyond the array does no harm; forming a pointer to it would.
 inline const void* ahead(const double* place) {
-  return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(place) + 2048);
+  return reinterpret_cast<const void*>(  // NOLINT(performance-no-int-to-ptr): see above
+      reinterpret_cast<std::uintptr_t>(place) + 2048);
 }
 
 constexpr std::uint64_t sign_bit = 0x8000000000000000;
