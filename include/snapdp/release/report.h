@@ -23,8 +23,8 @@ class Report {
   Report(const Plan& plan, const std::vector<std::vector<std::vector<Dyadic>>>& values,
          std::optional<std::int64_t> release, const Rational& spent, const Rational& remaining);
 
-  // A stored report. Throws bad_data when `json` is none.
-  static Report from_json(std::string_view json);
+  // A stored report. Throws bad_data when `text` is none.
+  static Report from_json(std::string_view text);
 
   const std::string& json() const { return json_; }
   std::string to_table(const TableStyle& style = {}) const;
