@@ -211,7 +211,7 @@ void TomlTable::check_text(const toml::value<std::string>& text, const std::stri
 }
 
 std::string TomlTable::get_choice(const std::string& key, const std::vector<std::string>& values) const {
-  const std::string text = get_text(key);
+  std::string text = get_text(key);
   if (std::find(values.begin(), values.end(), text) == values.end()) {
     refuse(key, "must be " + either_of(values) + did_you_mean(text, values));
   }
