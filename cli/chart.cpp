@@ -49,9 +49,12 @@ Ticks round_ticks(double from, double to, int count) {
   const double factor = rough / power;
   const double step = power * (factor < 1.5 ? 1 : factor < 3.5 ? 2 : factor < 7.5 ? 5 : 10);
   Ticks result;
-  const double last = std::floor(to / step + 1e-9);
-  for (double i = std::ceil(from / step - 1e-9); i <= last; ++i) {
-    const double value = i == 0 ? 0 : i * step;
+  // Not more than a few times `count`.
+  const double first = std::ceil(from / step - 1e-9);
+  const int steps = static_cast<int>(std::floor(to / step + 1e-9) - first);
+  for (int i = 0; i <= steps; ++i) {
+    const double multiple = first + i;
+    const double value = multiple == 0 ? 0 : multiple * step;
     result.emplace_back(value, tick_text(value));
   }
   return result;
