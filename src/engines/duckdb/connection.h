@@ -36,6 +36,10 @@ class Handle {
 using Result = Handle<duckdb_result, duckdb_destroy_result>;
 using Statement = Handle<duckdb_prepared_statement, duckdb_destroy_prepare>;
 using LogicalType = Handle<duckdb_logical_type, duckdb_destroy_logical_type>;
+inline void free_text(const char** text) {
+  duckdb_free(const_cast<char*>(*text));
+}
+using Text = Handle<const char*, free_text>;
 using DataChunk = Handle<duckdb_data_chunk, duckdb_destroy_data_chunk>;
 
 // 'text' as SQL writes it.

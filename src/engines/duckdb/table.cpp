@@ -181,7 +181,8 @@ std::unique_ptr<const Table> open_parquet(const Connection& connection, const st
     check_column_names(names, "schema");
     for (std::size_t i = 0; i < names.size(); ++i) {
       // DuckDB renames what it takes for a duplicate by adding to the name. Otherwise the two lists must agree.
-      if (!std::string_view(duckdb_prepared_statement_column_name(statement.get(), i)).starts_with(names[i]))
+      const Text renamed(duckdb_prepared_statement_column_name(statement.get(), i));
+      if (renamed.get() == nullptr || !std::string_view(renamed.get()).starts_with(names[i]))
         bad_parquet("the schema of the Parquet file is one that SnapDP does not read");
       const LogicalType type(duckdb_prepared_statement_column_logical_type(statement.get(), i));
       columns.push_back(schema_column(names[i], type.get()));
