@@ -58,7 +58,7 @@ std::vector<std::vector<std::vector<Dyadic>>> fold(const Plan& plan, Source& sou
       requests.push_back({planned.columns, &planned.measurement.aggregation()});
     }
   }
-  const FoldResult result = source.fold(requests, progress);
+  const FoldResult result = source.fold({}, requests, progress);
   const std::optional<std::uint64_t>& size = plan.specification().size;
   if (size && result.rows != *size) {
     throw Error(ErrorCode::bad_data, "size",

@@ -35,7 +35,9 @@ class MemorySource : public Source {
 
   std::vector<SourceColumn> columns() override { return header_; }
 
-  FoldResult fold(std::span<const FoldRequest> requests, const Progress& progress) override {
+  using Source::fold;
+  FoldResult fold(const RowSelection&, std::span<const FoldRequest> requests,
+                  const Progress& progress) override {
     ++folds;
     if (before_fold) before_fold();
     FoldResult result;

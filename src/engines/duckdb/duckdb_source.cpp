@@ -131,7 +131,9 @@ class DuckdbSource final : public Source {
 
   std::vector<SourceColumn> columns() override { return open_table()->columns(); }
 
-  FoldResult fold(std::span<const FoldRequest> requests, const Progress& progress) override {
+  using Source::fold;
+  FoldResult fold(const RowSelection&, std::span<const FoldRequest> requests,
+                  const Progress& progress) override {
     const std::unique_ptr<const Table> table = open_table();
     std::vector<FoldInput> inputs;  // without repetition
     std::vector<FoldAggregation> aggregations;
