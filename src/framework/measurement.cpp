@@ -5,8 +5,17 @@
 namespace snapdp {
 namespace {
 
+Rational neighbor_distance(const NoiseOptions& options) {
+  if (options.distance == 0) {
+    throw Error(ErrorCode::invalid_argument, "distance",
+                "distance = 0: neighboring datasets are at least 1 apart; give the rows that one unit may "
+                "contribute");
+  }
+  return Rational(Integer(static_cast<unsigned long>(options.distance)));
+}
+
 Mechanism mechanism_for(const Aggregation& aggregation, const NoiseOptions& options) {
-  const Rational sensitivity = aggregation.sensitivity();
+  const Rational sensitivity = aggregation.sensitivity(neighbor_distance(options));
   if (sensitivity == 0) {
     throw Error(
         ErrorCode::invalid_argument, "sensitivity",
@@ -42,6 +51,7 @@ Relation privacy_for(const Aggregation& aggregation, const Mechanism& mechanism)
 
 Measurement::Measurement(Aggregation aggregation, const NoiseOptions& options)
     : aggregation_(std::move(aggregation)),
+      distance_(neighbor_distance(options)),
       mechanism_(mechanism_for(aggregation_, options)),
       privacy_(privacy_for(aggregation_, mechanism_)) {}
 
@@ -54,7 +64,7 @@ Accuracy Measurement::accuracy(const FailureRate& alpha) const {
 
 Release Measurement::release(const Chunk& rows, BudgetAccountant& accountant) const {
   const std::vector<Dyadic> statistic = aggregation_(rows);
-  const Rational cost = loss();
+  const Rational cost = loss(distance_);
   accountant.debit(cost, aggregation_.description());
   return {release_paid(statistic, thread_generator()), cost};
 }

@@ -27,11 +27,8 @@ BinIndex::BinIndex(AtomType type, const Bins& bins)
       bins_(bins.size()),
       elsewhere_(bins.has_other() ? bins.size() - 1 : bins.size()) {
   if (bins.are_texts()) {
-    bin_of_.resize(bins.texts_.size());
-    std::iota(bin_of_.begin(), bin_of_.end(), std::size_t{0});
-    std::sort(bin_of_.begin(), bin_of_.end(),
-              [&](std::size_t a, std::size_t b) { return bins.texts_[a] < bins.texts_[b]; });
-    for (const std::size_t bin : bin_of_) texts_.push_back(bins.texts_[bin]);
+    texts_ = bins.texts_;
+    for (std::size_t bin = 0; bin < texts_.size(); ++bin) bin_of_text_.emplace(texts_[bin], bin);
     return;
   }
   if (edges_) {
@@ -85,29 +82,26 @@ std::size_t BinIndex::find(const std::vector<Value>& sorted, const Value& value)
   return sorted[place] == value ? bin_of_[place] : elsewhere_;
 }
 
-void BinIndex::count(const Column& column, std::size_t rows, std::uint64_t* counts) const {
-  for (std::size_t row = 0; row < rows; ++row) {
-    std::size_t bin = elsewhere_;
-    if (column.valid(row)) {
-      switch (column.type) {
-        case AtomType::real:
-          if (!std::isnan(column.reals()[row])) bin = find(reals_, column.reals()[row]);
-          break;
-        case AtomType::integer:
-          bin = find(integers_, column.integers()[row]);
-          break;
-        case AtomType::text: {
-          const std::string_view cell = column.texts()[row];
-          const auto place = std::lower_bound(texts_.begin(), texts_.end(), cell,
-                                              [](const std::string& a, std::string_view b) { return a < b; });
-          if (place != texts_.end() && *place == cell)
-            bin = bin_of_[static_cast<std::size_t>(place - texts_.begin())];
-          break;
-        }
-      }
-    }
-    ++counts[bin];
+std::size_t BinIndex::bin_of(const Column& column, std::size_t row) const {
+  if (!column.valid(row)) return elsewhere_;
+  switch (column.type) {
+    case AtomType::real:
+      return std::isnan(column.reals()[row]) ? elsewhere_ : find(reals_, column.reals()[row]);
+    case AtomType::integer:
+      return find(integers_, column.integers()[row]);
+    case AtomType::text:
+      break;
   }
+  const auto found = bin_of_text_.find(column.texts()[row]);
+  return found == bin_of_text_.end() ? elsewhere_ : found->second;
+}
+
+void BinIndex::assign(const Column& column, std::size_t rows, std::uint32_t* bin) const {
+  for (std::size_t row = 0; row < rows; ++row) bin[row] = static_cast<std::uint32_t>(bin_of(column, row));
+}
+
+void BinIndex::count(const Column& column, std::size_t rows, std::uint64_t* counts) const {
+  for (std::size_t row = 0; row < rows; ++row) ++counts[bin_of(column, row)];
 }
 
 }  // namespace snapdp

@@ -73,6 +73,11 @@ class Aggregation {
   const Relation& stability() const { return signature_.relation; }
   // The least distance of two statistics that is proved for inputs at distance d_in.
   Rational sensitivity(const Rational& d_in = 1) const;
+  // For parts that are built of aggregations: the row functions in order, and the fold behind them.
+  const std::vector<std::shared_ptr<const RowFunction>>& functions() const { return functions_; }
+  const Fold& fold() const { return *fold_; }
+  // The exact statistic of a fold's totals, whatever the number of rows.
+  std::vector<Dyadic> finish(const Totals& totals) const { return finish_(totals); }
   // The whole chain in words, which is also the identity that states are checked against.
   const std::string& description() const { return *identity_; }
 

@@ -40,11 +40,13 @@ class BudgetAccountant {
 };
 
 struct NoiseOptions {
-  Epsilon epsilon;  // at distance 1 of the input metric
+  Epsilon epsilon;  // at `distance` of the input metric
   GridChoice grid = {};
   Mode mode = Mode::exact;
   std::optional<long> precision = {};    // bits, in precision mode
   NoiseKind noise = NoiseKind::laplace;  // geometric: for integer statistics
+  // How far apart neighboring datasets are, at least 1: 1, or the rows that one privacy unit may contribute.
+  std::uint64_t distance = 1;
 };
 
 // What was released and what it cost.
@@ -65,18 +67,21 @@ class Measurement {
   // holds(d_in, epsilon): inputs at distance d_in are told apart with loss at most epsilon (pure differential
   // privacy). What is proved: see Mechanism::loss_bound.
   const Relation& privacy() const { return privacy_; }
-  // The loss at distance d_in, exact; at most the requested epsilon at distance 1.
+  // The distance of neighboring datasets, as the options gave it.
+  const Rational& distance() const { return distance_; }
+  // The loss at distance d_in, exact; at most the requested epsilon at distance().
   Rational loss(const Rational& d_in = 1) const { return privacy_.forward(d_in); }
   // See Mechanism::accuracy.
   Accuracy accuracy(const FailureRate& alpha) const;
 
-  // Folds the rows, debits the loss at distance 1, then draws.
+  // Folds the rows, debits the loss at distance(), then draws.
   Release release(const Chunk& rows, BudgetAccountant& accountant) const;
-  // The noisy statistic. The caller has paid: whoever calls this has debited loss() durably before.
+  // The noisy statistic. The caller has paid: whoever calls this has debited loss(distance()) durably before.
   std::vector<Dyadic> release_paid(const std::vector<Dyadic>& statistic, SystemGenerator& generator) const;
 
  private:
   Aggregation aggregation_;
+  Rational distance_;
   Mechanism mechanism_;
   Relation privacy_;
 };

@@ -1,0 +1,177 @@
+#include "snapdp/statistics/grouped.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "snapdp/error.h"
+#include "snapdp/framework/measurement.h"
+
+namespace snapdp {
+namespace {
+
+Aggregation dropped_sum(const VectorDomain& rest, Metric metric) {
+  const Transformation complete = make_drop(rest, metric);
+  return complete >> make_clamp(complete.output_domain(), metric, Bounds(-3, 10)) >> make_sum();
+}
+
+struct Rows {
+  std::vector<std::string> keys;
+  std::vector<double> values;
+  std::vector<std::uint8_t> validity;  // of the values
+
+  std::size_t size() const { return keys.size(); }
+  void fold(const Aggregation& aggregation, AggregateState& state, std::size_t first, std::size_t end) const {
+    const std::vector<std::string_view> texts(keys.begin(), keys.end());
+    const std::vector<Column> columns{{AtomType::text, texts.data()},
+                                      {AtomType::real, values.data(), validity.data(), 0}};
+    aggregation.update(state, Chunk(columns, size()).slice(first, end - first));
+  }
+};
+
+Rows some_rows(std::mt19937_64& engine, std::size_t count) {
+  static const std::vector<std::string> names{"CA",       "NY", "TX", "", "a name longer than fifteen bytes",
+                                              "elsewhere"};
+  Rows rows;
+  rows.validity.assign(count / 8 + 1, 0);
+  for (std::size_t row = 0; row < count; ++row) {
+    rows.keys.push_back(names[engine() % names.size()]);
+    rows.values.push_back(engine() % 11 == 0 ? std::nan("") : static_cast<double>(engine() % 1000) / 64 - 5);
+    if (engine() % 5 != 0) rows.validity[row / 8] |= static_cast<std::uint8_t>(1U << (row % 8));
+  }
+  return rows;
+}
+
+const std::vector<std::string> keys{"NY", "never", "CA", "", "a name longer than fifteen bytes"};
+
+Aggregation by_key() {
+  return make_grouped(untrusted_domain({AtomType::text, AtomType::real}), symmetric_distance(),
+                      Bins::texts(keys), dropped_sum);
+}
+
+// Each group alone, row by row.
+std::vector<Dyadic> oracle(const Rows& rows) {
+  std::vector<Dyadic> sums(keys.size(), Dyadic(0));
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto key = std::find(keys.begin(), keys.end(), rows.keys[row]);
+    const bool valid = ((rows.validity[row / 8] >> (row % 8)) & 1U) != 0 && !std::isnan(rows.values[row]);
+    if (key == keys.end() || !valid) continue;
+    sums[static_cast<std::size_t>(key - keys.begin())] += Dyadic(std::clamp(rows.values[row], -3.0, 10.0));
+  }
+  for (Dyadic& sum : sums) sum = by_key().output_domain().grid.round(sum);
+  return sums;
+}
+
+TEST(Grouped, IsEachGroupAlone) {
+  std::mt19937_64 engine(7);
+  const Aggregation aggregation = by_key();
+  for (const std::size_t count : {0U, 1U, 2U, 2047U, 2048U, 2049U, 10'000U}) {
+    const Rows rows = some_rows(engine, count);
+    AggregateState state = aggregation.start();
+    rows.fold(aggregation, state, 0, count);
+    EXPECT_EQ(aggregation.finish(state), oracle(rows)) << count;
+    EXPECT_EQ(state.totals().rows, count);
+    // In two pieces, merged in either order, and through bytes.
+    for (int i = 0; i < 4; ++i) {
+      const std::size_t middle = count == 0 ? 0 : engine() % count;
+      AggregateState left = aggregation.start();
+      AggregateState right = aggregation.start();
+      rows.fold(aggregation, left, 0, middle);
+      rows.fold(aggregation, right, middle, count);
+      if (i % 2 == 0) std::swap(left, right);
+      AggregateState kept = aggregation.from_bytes(aggregation.to_bytes(left));
+      aggregation.merge(kept, right);
+      EXPECT_EQ(aggregation.to_bytes(kept), aggregation.to_bytes(state)) << count;
+    }
+  }
+}
+
+TEST(Grouped, NeighborsDifferInOneGroup) {
+  std::mt19937_64 engine(8);
+  const Aggregation aggregation = by_key();
+  const Rational claimed = aggregation.sensitivity();
+  EXPECT_EQ(claimed, 10);
+  for (int trial = 0; trial < 200; ++trial) {
+    const Rows rows = some_rows(engine, 40);
+    Rows fewer = rows;
+    fewer.keys.pop_back();
+    fewer.values.pop_back();
+    AggregateState all = aggregation.start();
+    AggregateState most = aggregation.start();
+    rows.fold(aggregation, all, 0, 40);
+    fewer.fold(aggregation, most, 0, 39);
+    const std::vector<Dyadic> x = aggregation.finish(all);
+    const std::vector<Dyadic> y = aggregation.finish(most);
+    Dyadic distance;
+    for (std::size_t i = 0; i < x.size(); ++i) distance += abs(x[i] - y[i]);
+    EXPECT_LE(distance.rational(), claimed);
+  }
+}
+
+TEST(Grouped, KeysMayBeNumbersBinsOrManyAndInnerAVector) {
+  const std::vector<std::int64_t> key{3, 1, 3, 2, 3};
+  const std::vector<double> value{0.5, 1.5, 2.5, 0.5, 0.5};
+  const std::vector<Column> columns{{AtomType::integer, key.data()}, {AtomType::real, value.data()}};
+  const VectorDomain domain = untrusted_domain({AtomType::integer, AtomType::real});
+  const Aggregation table =
+      make_grouped(domain, symmetric_distance(), Bins::numbers({Dyadic(1), Dyadic(3)}).with_other(),
+                   make_histogram(Bins::edges({Dyadic(0), Dyadic(1), Dyadic(2)}).with_other()));
+  EXPECT_EQ(table(Chunk(columns, 5)), (std::vector<Dyadic>{0, 1, 0, /* 3 */ 2, 0, 1, /* other */ 1, 0, 0}));
+  EXPECT_EQ(table.sensitivity(), 1);
+  EXPECT_EQ(table.sensitivity(4), 4);
+
+  // A hundred thousand keys, most without rows: all of them appear.
+  std::vector<Dyadic> many;
+  for (long i = 0; i < 100'000; ++i) many.emplace_back(Integer(i), 0);
+  const Aggregation counts = make_grouped(untrusted_domain({AtomType::integer}), symmetric_distance(),
+                                          Bins::numbers(many), make_count());
+  const std::vector<Dyadic> result = counts(Chunk(key));
+  ASSERT_EQ(result.size(), 100'000U);
+  EXPECT_EQ(result[3], Dyadic(3));
+  EXPECT_EQ(result[99'999], Dyadic(0));
+}
+
+TEST(Grouped, RefusesWhatItCannotProve) {
+  const VectorDomain domain = untrusted_domain({AtomType::text, AtomType::real});
+  const auto error = [&](const VectorDomain& rows, Metric metric, const Bins& bins) {
+    try {
+      make_grouped(rows, metric, bins, dropped_sum);
+    } catch (const Error& thrown) {
+      return thrown.parameter();
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(error(domain, change_one(), Bins::texts(keys)), "metric");
+  EXPECT_EQ(error(domain.of_size(4), hamming(), Bins::texts(keys)), "metric");
+  EXPECT_EQ(error(untrusted_domain({}), symmetric_distance(), Bins::texts(keys)), "domain");
+  EXPECT_EQ(error(domain, symmetric_distance(), Bins::numbers({Dyadic(1)})), "keys");
+
+  // Totals that no rows have.
+  const Aggregation aggregation = by_key();
+  const auto refused = [&](Totals totals) { EXPECT_THROW(aggregation.fold().restore(totals), Error); };
+  Totals totals = aggregation.start().totals();
+  totals.values[0] = Dyadic(1);  // more rows than all
+  refused(totals);
+  totals.rows = 1;
+  totals.values[1] = Dyadic(11);  // beyond the bounds
+  refused(totals);
+  totals.values[1] = Dyadic(4);
+  EXPECT_EQ(aggregation.fold().restore(totals)->totals(), totals);
+  totals.values.pop_back();
+  refused(totals);
+}
+
+TEST(Grouped, CostsOneEpsilonForAllGroupsAndMoreForAUnit) {
+  const Measurement row = by_key() >> make_snapping({.epsilon = "1/2"});
+  EXPECT_LE(row.loss(), Rational(1, 2));
+  EXPECT_GE(row.loss(), Rational(49, 100));
+  const Measurement unit = by_key() >> make_snapping({.epsilon = "1/2", .distance = 4});
+  EXPECT_EQ(unit.mechanism().sensitivity(), Dyadic(40));
+  EXPECT_LE(unit.loss(unit.distance()), Rational(1, 2));
+  EXPECT_LE(unit.loss(), Rational(1, 8));
+  EXPECT_THROW((by_key() >> make_snapping({.epsilon = "1/2", .distance = 0})), Error);
+}
+
+}  // namespace
+}  // namespace snapdp
