@@ -20,11 +20,15 @@ std::shared_ptr<const std::string> identity_of(
 }  // namespace
 
 Aggregation::Aggregation(Signature<VectorDomain, StatisticDomain> signature, std::shared_ptr<const Fold> fold,
-                         Finish finish)
+                         Finish finish, const std::vector<ChainStep>& inner)
     : signature_(std::move(signature)),
       fold_(std::move(fold)),
       finish_(std::move(finish)),
-      identity_(identity_of(signature_.input_domain, functions_, fold_->description())) {}
+      steps_(inner),
+      identity_(identity_of(signature_.input_domain, functions_, fold_->description())) {
+  // What surrounds the inner steps names itself alone: their words are above it.
+  steps_.push_back(step_of(signature_, inner.empty() ? fold_->description() : "the same for every group"));
+}
 
 Rational Aggregation::sensitivity(const Rational& d_in) const {
   const std::optional<Rational> distance = signature_.relation.tightest(d_in);
@@ -110,6 +114,8 @@ Aggregation operator>>(const Transformation& first, const Aggregation& second) {
   result.signature_ = chain_signatures(left, second.signature_);
   result.functions_ = first.functions();
   result.functions_.insert(result.functions_.end(), second.functions_.begin(), second.functions_.end());
+  result.steps_ = first.steps();
+  result.steps_.insert(result.steps_.end(), second.steps_.begin(), second.steps_.end());
   result.identity_ = identity_of(result.input_domain(), result.functions_, second.fold_->description());
   return result;
 }
@@ -126,6 +132,7 @@ Aggregation operator>>(const Aggregation& first, const ScalarTransformation& sec
   result.finish_ = [inner = first.finish_, outer = second.function_](const Totals& totals) {
     return outer(inner(totals));
   };
+  result.steps_.push_back(step_of(second.signature_, second.description_));
   return result;
 }
 

@@ -27,4 +27,10 @@ Signature<In, Out> chain_signatures(const Signature<In, Middle>& first,
           Relation::chain(first.relation, second.relation)};
 }
 
+template <typename In, typename Out>
+ChainStep step_of(const Signature<In, Out>& signature, const std::string& function) {
+  return {function, describe(Domain(signature.output_domain)), to_string(signature.output_metric),
+          signature.relation};
+}
+
 }  // namespace snapdp

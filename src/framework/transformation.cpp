@@ -18,16 +18,22 @@ Scratch& Scratch::of_thread() {
 
 Transformation::Transformation(Signature<VectorDomain, VectorDomain> signature,
                                std::shared_ptr<const RowFunction> function)
-    : Transformation(std::move(signature), std::vector{std::move(function)}) {}
+    : signature_(std::move(signature)),
+      functions_{std::move(function)},
+      steps_{step_of(signature_, functions_.front()->description())} {}
 
 Transformation::Transformation(Signature<VectorDomain, VectorDomain> signature,
-                               std::vector<std::shared_ptr<const RowFunction>> functions)
-    : signature_(std::move(signature)), functions_(std::move(functions)) {}
+                               std::vector<std::shared_ptr<const RowFunction>> functions,
+                               std::vector<ChainStep> steps)
+    : signature_(std::move(signature)), functions_(std::move(functions)), steps_(std::move(steps)) {}
 
 Transformation Transformation::then(const Transformation& next) const {
   std::vector<std::shared_ptr<const RowFunction>> functions = functions_;
   functions.insert(functions.end(), next.functions_.begin(), next.functions_.end());
-  return Transformation(chain_signatures(signature_, next.signature_), std::move(functions));
+  std::vector<ChainStep> steps = steps_;
+  steps.insert(steps.end(), next.steps_.begin(), next.steps_.end());
+  return Transformation(chain_signatures(signature_, next.signature_), std::move(functions),
+                        std::move(steps));
 }
 
 }  // namespace snapdp

@@ -230,7 +230,8 @@ Aggregation make_grouped(const VectorDomain& domain, Metric metric, const Bins& 
               all.insert(all.end(), group.begin(), group.end());
             }
             return all;
-          }};
+          },
+          grouping->inner.steps()};
 }
 
 Partial<Aggregation> make_grouped(const Bins& keys, const Partial<Aggregation>& inner) {

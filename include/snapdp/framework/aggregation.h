@@ -63,8 +63,9 @@ class AggregateState {
 
 class Aggregation {
  public:
+  // `inner` are the steps of an aggregation that this one is built of, for explanations.
   Aggregation(Signature<VectorDomain, StatisticDomain> signature, std::shared_ptr<const Fold> fold,
-              Finish finish);
+              Finish finish, const std::vector<ChainStep>& inner = {});
 
   const VectorDomain& input_domain() const { return signature_.input_domain; }
   const StatisticDomain& output_domain() const { return signature_.output_domain; }
@@ -78,6 +79,8 @@ class Aggregation {
   const Fold& fold() const { return *fold_; }
   // The exact statistic of a fold's totals, whatever the number of rows.
   std::vector<Dyadic> finish(const Totals& totals) const { return finish_(totals); }
+  // What each part of the chain does, in order.
+  const std::vector<ChainStep>& steps() const { return steps_; }
   // The whole chain in words, which is also the identity that states are checked against.
   const std::string& description() const { return *identity_; }
 
@@ -111,6 +114,7 @@ class Aggregation {
   std::vector<std::shared_ptr<const RowFunction>> functions_;
   std::shared_ptr<const Fold> fold_;
   Finish finish_;
+  std::vector<ChainStep> steps_;
   std::shared_ptr<const std::string> identity_;
 };
 

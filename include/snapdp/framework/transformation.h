@@ -60,6 +60,14 @@ class RowFunction {
   virtual std::string description() const = 0;
 };
 
+// One part of a chain in words, for explanations.
+struct ChainStep {
+  std::string function;  // "clamp to [0, 100]"
+  std::string output;    // the output domain
+  std::string metric;    // of the output
+  Relation relation;     // between distances of its inputs and of its outputs
+};
+
 class Transformation {
  public:
   Transformation(Signature<VectorDomain, VectorDomain> signature,
@@ -73,15 +81,19 @@ class Transformation {
   // In order of application.
   const std::vector<std::shared_ptr<const RowFunction>>& functions() const { return functions_; }
 
+  // What each part does, in order.
+  const std::vector<ChainStep>& steps() const { return steps_; }
+
   // First this, then `next`. Throws a mismatch error that names both sides when the output domain or metric
   // of this is not the input domain or metric of `next`.
   Transformation then(const Transformation& next) const;
 
  private:
   Transformation(Signature<VectorDomain, VectorDomain> signature,
-                 std::vector<std::shared_ptr<const RowFunction>> functions);
+                 std::vector<std::shared_ptr<const RowFunction>> functions, std::vector<ChainStep> steps);
   Signature<VectorDomain, VectorDomain> signature_;
   std::vector<std::shared_ptr<const RowFunction>> functions_;
+  std::vector<ChainStep> steps_;
 };
 
 // Clamps column i to bounds[i]: x below lower becomes lower, above upper becomes upper; infinities clamp too.
