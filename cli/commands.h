@@ -17,6 +17,7 @@ struct Command {
 using Commands = std::map<const CLI::App*, Command>;
 
 void add_plan(CLI::App& tool, Commands& commands);
+void add_explain(CLI::App& tool, Commands& commands);
 void add_release(CLI::App& tool, Commands& commands);
 void add_ledger(CLI::App& tool, Commands& commands);
 void add_accuracy(CLI::App& tool, Commands& commands);

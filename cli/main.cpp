@@ -121,6 +121,7 @@ int run(int argc, char** argv) {
       "output failed.");
   tool.formatter(std::make_shared<HelpFormatter>(commands));
   add_plan(tool, commands);
+  add_explain(tool, commands);
   add_release(tool, commands);
   add_ledger(tool, commands);
   add_accuracy(tool, commands);

@@ -127,6 +127,18 @@ void add_plan(CLI::App& tool, Commands& commands) {
   command->footer("Nothing is spent and no data file is opened. docs/specification.md describes SPEC.");
 }
 
+void add_explain(CLI::App& tool, Commands& commands) {
+  const auto specification = std::make_shared<std::string>();
+  CLI::App* command =
+      tool.add_subcommand("explain", "Explain each statistic as its chain of steps, distances and losses.");
+  command->add_option("SPEC", *specification, "The specification, a TOML file")->required();
+  commands[command] = {
+      [specification] { write_standard_output(Plan(Specification::read(*specification)).explanation()); },
+      "  snapdp explain people.toml\n"};
+  command->footer(
+      "Nothing is spent and no data file is opened. Every step has a written proof, proofs/*.md.");
+}
+
 void add_release(CLI::App& tool, Commands& commands) {
   const auto arguments = std::make_shared<ReleaseArguments>();
   CLI::App* command = tool.add_subcommand("release", "Release the statistics of a specification.");

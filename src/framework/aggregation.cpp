@@ -26,8 +26,12 @@ Aggregation::Aggregation(Signature<VectorDomain, StatisticDomain> signature, std
       finish_(std::move(finish)),
       steps_(inner),
       identity_(identity_of(signature_.input_domain, functions_, fold_->description())) {
-  // What surrounds the inner steps names itself alone: their words are above it.
-  steps_.push_back(step_of(signature_, inner.empty() ? fold_->description() : "the same for every group"));
+  // Inner steps have named the work and counted its distance already.
+  steps_.push_back(step_of(signature_, fold_->description()));
+  if (!inner.empty()) {
+    steps_.back().function = "the same for every group";
+    steps_.back().relation = Relation::stable(1);
+  }
 }
 
 Rational Aggregation::sensitivity(const Rational& d_in) const {

@@ -7,6 +7,7 @@
 #include "mean_accuracy.h"
 #include "snapdp/error.h"
 #include "snapdp/release/suggestion.h"
+#include "snapdp/statistics/grouped.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
@@ -53,6 +54,20 @@ AtomType common_type(const StatisticSpecification& statistic, std::span<const So
     if (column_type(statistic, column, schema) != type) type = AtomType::real;
   }
   return type;
+}
+
+// Keys in quotes are text; numbers have the type that the file stores.
+AtomType key_type(const StatisticSpecification& statistic, std::span<const SourceColumn> schema) {
+  const auto found = std::find_if(schema.begin(), schema.end(), [&](const SourceColumn& known) {
+    return known.name == *statistic.group_by;
+  });
+  const bool stored = found != schema.end() && found->type.has_value();
+  const bool texts = !statistic.key_texts.empty();
+  const AtomType type = stored ? *found->type : texts ? AtomType::text : AtomType::real;
+  if ((type == AtomType::text) == texts) return type;
+  throw Error(ErrorCode::bad_data, "keys",
+              "keys: the file stores column " + quoted_text(*statistic.group_by) + " as " + type_name(type) +
+                  (texts ? "; write the keys without quotes" : "; put the keys in quotes"));
 }
 
 Dyadic nearest_real(const Rational& value, const std::string& parameter) {
@@ -122,6 +137,7 @@ class StatisticPlanner {
                    std::span<const SourceColumn> schema)
       : specification_(specification), statistic_(statistic), metric_(metric_of(specification.neighbors)) {
     if (!statistic.columns.empty()) type_ = common_type(statistic, schema);
+    if (statistic.group_by) key_type_ = key_type(statistic, schema);
     planned_.specification = statistic;
     for (const DecimalBounds& bounds : statistic.bounds)
       planned_.bounds.push_back(round_outward(bounds, type_));
@@ -133,30 +149,31 @@ class StatisticPlanner {
       planned_.accuracy = StatisticAccuracy{};
       return std::move(planned_);
     }
+    planned_.groups = std::max(statistic_.key_numbers.size(), statistic_.key_texts.size());
     switch (statistic_.kind) {
       case StatisticKind::count:
-        add(make_count(rows(), metric_));
+        add(aggregate(make_count()));
         break;
       case StatisticKind::sum:
-        add(clamped() >> make_sum());
+        add(aggregate(clamped(make_sum())));
         break;
       case StatisticKind::mean:
         if (specification_.neighbors == Neighbors::add_remove) {
           add_mean_parts();
         } else {
-          add(clamped() >> make_mean());
+          add(aggregate(clamped(make_mean())));
         }
         break;
       case StatisticKind::variance:
-        add(clamped() >> make_variance());
+        add(aggregate(clamped(make_variance())));
         break;
       case StatisticKind::covariance:
-        add(clamped() >> make_covariance());
+        add(aggregate(clamped(make_covariance())));
         break;
       case StatisticKind::histogram: {
         const Bins bins = bins_of(statistic_, type_);
         planned_.bins = bins.labels();
-        add(make_histogram(rows(), metric_, bins));
+        add(aggregate(make_histogram(bins)));
         break;
       }
     }
@@ -184,25 +201,45 @@ class StatisticPlanner {
 
   Dyadic size() const { return Dyadic(Integer(static_cast<unsigned long>(*specification_.size)), 0); }
 
-  // Rows as they come: anything may occur. A count takes no column, and so any.
-  VectorDomain rows() const {
-    const VectorDomain domain = untrusted_domain(std::vector<AtomType>(statistic_.columns.size(), type_));
-    return specification_.size ? domain.of_size(*specification_.size) : domain;
+  // A statistic of the rows as they come: anything may occur. A count takes no column, and so any. With groups, one
+  // statistic for each.
+  Aggregation aggregate(const Partial<Aggregation>& statistic) const {
+    std::vector<AtomType> types(statistic_.columns.size(), type_);
+    if (!statistic_.group_by) {
+      const VectorDomain domain = untrusted_domain(types);
+      return statistic(specification_.size ? domain.of_size(*specification_.size) : domain, metric_);
+    }
+    types.insert(types.begin(), key_type_);
+    return make_grouped(untrusted_domain(types), metric_, keys(), statistic);
   }
 
-  Transformation without_nulls() const {
-    if (specification_.drop_nulls) return make_drop(rows(), metric_);
+  Bins keys() const {
+    if (!statistic_.key_texts.empty()) return Bins::texts(statistic_.key_texts);
+    std::vector<Dyadic> numbers;
+    for (const Rational& key : statistic_.key_numbers) numbers.push_back(cell_value(key, key_type_, "keys"));
+    return Bins::numbers(std::move(numbers));
+  }
+
+  Transformation without_nulls(const VectorDomain& rows, Metric metric) const {
+    if (specification_.drop_nulls) return make_drop(rows, metric);
     std::vector<Dyadic> values;
     for (const Bounds& bounds : planned_.bounds) {
       values.push_back(specification_.impute ? cell_value(*specification_.impute, type_, "impute")
                                              : midpoint(bounds, type_));
     }
-    return make_impute(rows(), metric_, values);
+    return make_impute(rows, metric, values);
   }
 
-  Transformation clamped() const {
-    const Transformation complete = without_nulls();
-    return complete >> make_clamp(complete.output_domain(), metric_, planned_.bounds);
+  // The statistic of rows without nulls, and of clamped rows.
+  Partial<Aggregation> complete(const Partial<Aggregation>& statistic) const {
+    return [this, statistic](const VectorDomain& rows, Metric metric) {
+      return without_nulls(rows, metric) >> statistic;
+    };
+  }
+  Partial<Aggregation> clamped(const Partial<Aggregation>& statistic) const {
+    return complete([this, statistic](const VectorDomain& rows, Metric metric) {
+      return make_clamp(rows, metric, planned_.bounds) >> statistic;
+    });
   }
 
   void add(const Aggregation& aggregation) {
@@ -211,9 +248,9 @@ class StatisticPlanner {
     const PlannedMeasurement& only = planned_.measurements.back();
     planned_.accuracy = StatisticAccuracy{only.accuracy.conservative, only.accuracy.tight,
                                           only.accuracy.laplace, std::nullopt};
-    if (statistic_.kind == StatisticKind::histogram) {
-      const Rational bins(Integer(static_cast<unsigned long>(planned_.bins.size())));
-      planned_.accuracy->simultaneous = only.measurement.accuracy(Rational(statistic_.alpha / bins)).tight;
+    if (statistic_.kind == StatisticKind::histogram || statistic_.group_by) {
+      const Rational numbers(Integer(static_cast<unsigned long>(aggregation.output_domain().dimension)));
+      planned_.accuracy->simultaneous = only.measurement.accuracy(Rational(statistic_.alpha / numbers)).tight;
     }
   }
 
@@ -221,7 +258,9 @@ class StatisticPlanner {
                 const Rational& alpha) {
     Measurement measurement = measurement_of(aggregation, epsilon);
     const Accuracy accuracy = measurement.accuracy(alpha);
-    planned_.measurements.push_back({part, statistic_.columns, std::move(measurement), epsilon, accuracy});
+    std::vector<std::string> columns = statistic_.columns;
+    if (statistic_.group_by) columns.insert(columns.begin(), *statistic_.group_by);
+    planned_.measurements.push_back({part, std::move(columns), std::move(measurement), epsilon, accuracy});
   }
 
   Measurement measurement_of(const Aggregation& aggregation, const Rational& epsilon) const {
@@ -229,7 +268,8 @@ class StatisticPlanner {
                                          .grid = statistic_.grid,
                                          .mode = statistic_.mode,
                                          .precision = statistic_.precision,
-                                         .noise = statistic_.noise});
+                                         .noise = statistic_.noise,
+                                         .distance = specification_.max_rows_per_unit});
   }
 
   // The least epsilon with which the aggregation is as accurate as the specification asks.
@@ -242,7 +282,8 @@ class StatisticPlanner {
       });
     }
     const StatisticDomain& domain = aggregation.output_domain();
-    EpsilonQuery query{.sensitivity = aggregation.sensitivity(),
+    const Rational distance(Integer(static_cast<unsigned long>(specification_.max_rows_per_unit)));
+    EpsilonQuery query{.sensitivity = aggregation.sensitivity(distance),
                        .accuracy = *statistic_.accuracy,
                        .alpha = statistic_.alpha};
     query.grid = statistic_.grid;
@@ -254,11 +295,17 @@ class StatisticPlanner {
   }
 
   void add_mean_parts() {
-    const Aggregation sum = clamped() >> make_centered_sum();
-    const Aggregation count = without_nulls() >> make_count();
+    const Aggregation sum = aggregate(clamped(make_centered_sum()));
+    const Aggregation count = aggregate(complete(make_count()));
     if (statistic_.epsilon) {
       plan_mean(sum, count, *statistic_.epsilon);
       return;
+    }
+    if (statistic_.group_by) {
+      refuse("accuracy",
+             " = " + to_string(*statistic_.accuracy) +
+                 ": how far the mean of a group may be off depends on the number of its rows, which is "
+                 "not public; give epsilon or weight instead");
     }
     if (!specification_.expected_size) {
       refuse("accuracy",
@@ -294,7 +341,7 @@ class StatisticPlanner {
     const Rational sum_epsilon = epsilon * share;
     add_part("sum", sum, sum_epsilon, statistic_.alpha / 2);
     add_part("count", count, epsilon - sum_epsilon, statistic_.alpha / 2);
-    if (!specification_.expected_size) return;
+    if (!specification_.expected_size || statistic_.group_by) return;
     const Accuracy& sum_accuracy = planned_.measurements[0].accuracy;
     const Accuracy& count_accuracy = planned_.measurements[1].accuracy;
     const auto mean_accuracy = [&](double Accuracy::*kind) {
@@ -310,6 +357,7 @@ class StatisticPlanner {
   const StatisticSpecification& statistic_;
   Metric metric_;
   AtomType type_ = AtomType::real;
+  AtomType key_type_ = AtomType::real;
   PlannedStatistic planned_;
 };
 
@@ -413,21 +461,63 @@ class SavingFinder {
 
 }  // namespace
 
+namespace {
+
+// Shares of `left` by weight, each rounded down to a multiple of 2^-60, so that their sum does not exceed it.
+Rational share_of(const Rational& left, const Rational& weight, const Rational& weights) {
+  constexpr unsigned places = 60;
+  const Rational unit(Integer(1), Integer(1) << places);
+  return Rational(Rational(floor(Rational(left * weight / weights / unit))) * unit);
+}
+
+}  // namespace
+
 Plan::Plan(Specification specification, std::span<const SourceColumn> schema)
     : specification_(std::move(specification)), schema_(schema.begin(), schema.end()) {
-  for (const StatisticSpecification& statistic : specification_.statistics) {
+  if (specification_.where) selection_.where = specification_.where->bind(schema);
+  if (specification_.privacy_unit)
+    selection_.unit = RowSelection::UnitLimit{*specification_.privacy_unit, specification_.max_rows_per_unit};
+  // Those with a weight share what the others leave.
+  Rational weights = 0;
+  std::vector<std::optional<PlannedStatistic>> planned;
+  const auto plan = [&](const StatisticSpecification& statistic) {
     try {
-      statistics_.push_back(StatisticPlanner(specification_, statistic, schema).plan());
+      PlannedStatistic result = StatisticPlanner(specification_, statistic, schema).plan();
+      epsilon_ += result.epsilon;
+      return result;
     } catch (const Error& error) {
       throw Error(error.code(), error.parameter(), specification_.place(statistic) + error.what());
     }
-    epsilon_ += statistics_.back().epsilon;
+  };
+  for (const StatisticSpecification& statistic : specification_.statistics) {
+    planned.emplace_back();
+    if (statistic.weight && !specification_.is_constant(statistic)) {
+      weights += *statistic.weight;
+    } else {
+      planned.back() = plan(statistic);
+    }
   }
   if (epsilon_ > specification_.budget) {
     throw Error(ErrorCode::budget_refused, "budget.epsilon",
                 specification_.name + ": the statistics cost epsilon " + short_number(epsilon_) +
                     " together, but [budget] allows this run " + short_number(specification_.budget) +
                     "; ask for less or raise budget.epsilon");
+  }
+  const Rational left = specification_.budget - epsilon_;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    if (!planned[i]) {
+      StatisticSpecification statistic = specification_.statistics[i];
+      statistic.epsilon = share_of(left, *statistic.weight, weights);
+      if (*statistic.epsilon == 0) {
+        throw Error(ErrorCode::budget_refused, "weight",
+                    specification_.place(statistic) + "weight = " + to_string(*statistic.weight) +
+                        ": the statistics with an epsilon or accuracy leave nothing of budget.epsilon = " +
+                        short_number(specification_.budget) +
+                        " to share; ask for less or raise budget.epsilon");
+      }
+      planned[i] = plan(statistic);
+    }
+    statistics_.push_back(*std::move(planned[i]));
   }
 }
 

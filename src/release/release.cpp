@@ -27,25 +27,31 @@ void check_ledger(const Plan& plan, const Ledger& ledger) {
 void check_header(const Specification& specification, const std::vector<SourceColumn>& header) {
   std::vector<std::string> names;
   for (const SourceColumn& column : header) names.push_back(column.name);
-  for (const StatisticSpecification& statistic : specification.statistics) {
-    for (const std::string& name : statistic.columns) {
-      const auto found = std::find(names.begin(), names.end(), name);
-      if (found == names.end()) {
-        const std::string suggestion = did_you_mean(name, names);
-        throw Error(ErrorCode::bad_data, "column",
-                    specification.place(statistic) + "column " + quoted_text(name) +
-                        " is not in the header of the data" +
-                        (suggestion.empty() ? "; check the name and the delimiter" : suggestion) +
-                        " (names match to the letter)");
-      }
-      const SourceColumn& column = header[static_cast<std::size_t>(found - names.begin())];
-      if (!column.unusable.empty()) {
-        throw Error(ErrorCode::bad_data, "column",
-                    specification.place(statistic) + "column " + quoted_text(name) +
-                        " cannot be used: it is " + column.unusable +
-                        "; choose another column or convert it to a number or text");
-      }
+  const auto check = [&](const std::string& place, const std::string& name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      const std::string suggestion = did_you_mean(name, names);
+      throw Error(ErrorCode::bad_data, "column",
+                  place + "column " + quoted_text(name) + " is not in the header of the data" +
+                      (suggestion.empty() ? "; check the name and the delimiter" : suggestion) +
+                      " (names match to the letter)");
     }
+    const SourceColumn& column = header[static_cast<std::size_t>(found - names.begin())];
+    if (!column.unusable.empty()) {
+      throw Error(ErrorCode::bad_data, "column",
+                  place + "column " + quoted_text(name) + " cannot be used: it is " + column.unusable +
+                      "; choose another column or convert it to a number or text");
+    }
+  };
+  if (specification.privacy_unit)
+    check(specification.name + ": [data]: privacy_unit: ", *specification.privacy_unit);
+  if (specification.where) {
+    for (const std::string& name : specification.where->columns())
+      check(specification.name + ": [data]: where: ", name);
+  }
+  for (const StatisticSpecification& statistic : specification.statistics) {
+    if (statistic.group_by) check(specification.place(statistic) + "group_by: ", *statistic.group_by);
+    for (const std::string& name : statistic.columns) check(specification.place(statistic), name);
   }
 }
 
@@ -55,10 +61,15 @@ std::vector<std::vector<std::vector<Dyadic>>> fold(const Plan& plan, Source& sou
   std::vector<FoldRequest> requests;
   for (const PlannedStatistic& statistic : plan.statistics()) {
     for (const PlannedMeasurement& planned : statistic.measurements) {
-      requests.push_back({planned.columns, &planned.measurement.aggregation()});
+      FoldRequest& request = requests.emplace_back();
+      request.columns = planned.columns;
+      request.aggregation = &planned.measurement.aggregation();
+      const StatisticSpecification& asked = statistic.specification;
+      if (asked.max_groups_per_unit)
+        request.groups = FoldRequest::GroupLimit{*asked.group_by, *asked.max_groups_per_unit};
     }
   }
-  const FoldResult result = source.fold({}, requests, progress);
+  const FoldResult result = source.fold(plan.selection(), requests, progress);
   const std::optional<std::uint64_t>& size = plan.specification().size;
   if (size && result.rows != *size) {
     throw Error(ErrorCode::bad_data, "size",

@@ -42,16 +42,29 @@ class StatisticTable {
     TextTable table({{"statistic", TextTable::Align::left},
                      {"value", TextTable::Align::right},
                      {accuracy_header(), TextTable::Align::right},
-                     {"all bins", TextTable::Align::right},
+                     {"all at once", TextTable::Align::right},
                      {"epsilon", TextTable::Align::right}});
     for (const Json& statistic : json_.at("statistics")) {
       const std::string epsilon = short_number(rational_of(statistic.at("epsilon")));
-      const bool bins = statistic.contains("bins");
-      table.add({statistic.at("name"), bins ? "" : value_cell(statistic, statistic.at("value")),
+      const bool many = statistic.contains("bins") || statistic.contains("groups");
+      table.add({statistic.at("name"), many ? "" : value_cell(statistic, statistic.at("value")),
                  accuracy_cell(statistic), simultaneous_cell(statistic), epsilon});
-      if (!bins) continue;
-      for (const Json& bin : statistic.at("bins")) {
-        table.add({"  " + bin.at("bin").get<std::string>(), value_cell(statistic, bin.at("value"))});
+      if (statistic.contains("bins")) add_bins(table, statistic, statistic.at("bins"), "  ");
+      if (!statistic.contains("groups")) continue;
+      for (const Json& group : statistic.at("groups")) {
+        const Json& key = group.at("key");
+        const std::string label = "  " + (key.is_string() ? key.get<std::string>() : key.dump());
+        if (group.contains("bins")) {
+          table.add({label});
+          add_bins(table, statistic, group.at("bins"), "    ");
+        } else {
+          // The quotient of two parts has an accuracy of its own in each group.
+          const Json& shown = group.contains("accuracy") ? group : statistic;
+          table.add({label,
+                     value_cell(statistic.at("grid").is_string() ? statistic : shown_quotient(group),
+                                group.at("value")),
+                     group.contains("accuracy") ? accuracy_cell(shown) : ""});
+        }
       }
     }
     return table.to_string(style);
@@ -65,7 +78,7 @@ class StatisticTable {
                      {"noise scale", TextTable::Align::right},
                      {"grid", TextTable::Align::right},
                      {accuracy_header(), TextTable::Align::right},
-                     {"all bins", TextTable::Align::right}});
+                     {"all at once", TextTable::Align::right}});
     const auto row = [&](const std::string& name, const std::string& kind, const Json& part) {
       std::vector<std::string> cells = {name, kind, short_number(rational_of(part.at("epsilon")))};
       for (const char* key : {"sensitivity", "scale", "grid"}) {
@@ -78,6 +91,8 @@ class StatisticTable {
     for (const Json& statistic : json_.at("statistics")) {
       std::string kind = statistic.at("kind");
       if (statistic.contains("bins")) kind += ", " + std::to_string(statistic.at("bins").size()) + " bins";
+      if (statistic.contains("groups"))
+        kind += ", " + std::to_string(statistic.at("groups").size()) + " groups";
       row(statistic.at("name"), kind, statistic);
       if (!statistic.contains("parts")) continue;
       for (const Json& part : statistic.at("parts")) {
@@ -124,9 +139,12 @@ class StatisticTable {
       text += "accuracy: the released value lies this near the exact one with probability " +
               (same_alpha_ ? confidence(parse_rational(alpha_, "alpha")) : "as shown") + ".\n";
     }
-    const auto has_bins = [](const Json& statistic) { return statistic.contains("bins"); };
-    if (std::any_of(json_.at("statistics").begin(), json_.at("statistics").end(), has_bins)) {
-      text += "all bins: with the same probability every bin of the histogram is this near at once.\n";
+    const auto is_simultaneous = [](const Json& statistic) {
+      const Json& accuracy = statistic.at("accuracy");
+      return accuracy.is_object() && accuracy.contains("simultaneous");
+    };
+    if (std::any_of(json_.at("statistics").begin(), json_.at("statistics").end(), is_simultaneous)) {
+      text += "all at once: with the same probability every bin and group is this near at once.\n";
     }
     const auto has_utility = [](const Json& statistic) { return statistic.contains("utility"); };
     if (std::any_of(json_.at("statistics").begin(), json_.at("statistics").end(), has_utility)) {
@@ -139,6 +157,8 @@ class StatisticTable {
       const std::string name = statistic.at("name");
       if (statistic.contains("constant")) {
         text += name + ": a public constant; released exactly, without noise and without cost.\n";
+      } else if (statistic.at("accuracy").is_null() && statistic.contains("groups")) {
+        text += name + ": the accuracy of a group's quotient is known after the release.\n";
       } else if (statistic.at("accuracy").is_null()) {
         text += name +
                 ": the accuracy of a quotient is known after the release, or before it with expected_size.\n";
@@ -148,6 +168,15 @@ class StatisticTable {
   }
 
  private:
+  void add_bins(TextTable& table, const Json& statistic, const Json& bins, const std::string& indent) const {
+    for (const Json& bin : bins)
+      table.add({indent + bin.at("bin").get<std::string>(), value_cell(statistic, bin.at("value"))});
+  }
+
+  static Json shown_quotient(const Json& group) {
+    return {{"grid", nullptr}, {"accuracy", group.at("accuracy")}};
+  }
+
   std::string accuracy_header() const {
     return same_alpha_ && !alpha_.empty() ? "accuracy " + confidence(parse_rational(alpha_, "alpha"))
                                           : "accuracy";
@@ -178,7 +207,13 @@ class StatisticTable {
 
 std::string data_line(const Json& json) {
   return json.at("dataset").get<std::string>() + " (" + json.at("neighbors").get<std::string>() +
-         " neighbors" + (json.contains("size") ? ", " + json.at("size").dump() + " rows" : "") + ")";
+         " neighbors" +
+         (json.contains("privacy_unit")
+              ? ", unit " + json.at("privacy_unit").get<std::string>() + ", at most " +
+                    json.at("max_rows_per_unit").dump() + " rows each"
+              : "") +
+         (json.contains("where") ? ", where " + json.at("where").get<std::string>() : "") +
+         (json.contains("size") ? ", " + json.at("size").dump() + " rows" : "") + ")";
 }
 
 // One line for each change that would save something. An epsilon that stays as it is goes without saying.

@@ -17,13 +17,22 @@ constexpr std::size_t longest_name = 256;
 const std::vector<std::string> neighbor_names = {"change-one", "add-remove"};
 const std::vector<std::string> kind_names = {"count", "sum", "mean", "variance", "covariance", "histogram"};
 
-const std::vector<std::string> statistic_keys = {
-    "name", "kind",       "column", "columns", "type",  "bounds",      "epsilon", "accuracy",  "alpha",
-    "grid", "categories", "edges",  "other",   "split", "nonnegative", "mode",    "precision", "noise"};
+const std::vector<std::string> statistic_keys = {"name",        "kind",
+                                                 "column",      "columns",
+                                                 "type",        "bounds",
+                                                 "epsilon",     "accuracy",
+                                                 "alpha",       "grid",
+                                                 "categories",  "edges",
+                                                 "other",       "split",
+                                                 "nonnegative", "mode",
+                                                 "precision",   "noise",
+                                                 "weight",      "group_by",
+                                                 "keys",        "max_groups_per_unit"};
 
 // The keys of every kind of statistic.
-const std::vector<std::string> common_keys = {"name", "kind", "epsilon",   "accuracy", "alpha",
-                                              "grid", "mode", "precision", "noise"};
+const std::vector<std::string> common_keys = {
+    "name",  "kind",     "epsilon", "accuracy",           "weight", "alpha", "grid", "mode", "precision",
+    "noise", "group_by", "keys",    "max_groups_per_unit"};
 
 // The keys that a kind of statistic has beyond common_keys.
 std::vector<std::string> own_keys(StatisticKind kind) {
@@ -171,17 +180,24 @@ std::array<Rational, 2> read_split(const TomlTable& table, Neighbors neighbors) 
   return {weights[0], weights[1]};
 }
 
-// epsilon, accuracy and alpha. A statistic that is a public constant needs neither of the first two.
+// epsilon, accuracy or weight, and alpha. A statistic that is a public constant needs none of the first three.
 void read_price(const TomlTable& table, bool constant, StatisticSpecification& statistic) {
-  if (table.has("epsilon") && table.has("accuracy")) {
-    table.refuse("accuracy",
-                 "cannot stand beside epsilon, because each follows from the other; remove one of them");
+  const std::vector<std::string> prices = {"epsilon", "accuracy", "weight"};
+  std::string given;
+  for (const std::string& price : prices) {
+    if (!table.has(price)) continue;
+    if (!given.empty())
+      table.refuse(price,
+                   "cannot stand beside " + given + ", because each decides the price; remove one of them");
+    given = price;
   }
-  if (table.has("epsilon")) statistic.epsilon = table.get_positive("epsilon");
-  if (table.has("accuracy")) statistic.accuracy = table.get_positive("accuracy");
-  if (!statistic.epsilon && !statistic.accuracy && !constant) {
+  if (given == "epsilon") statistic.epsilon = table.get_positive("epsilon");
+  if (given == "accuracy") statistic.accuracy = table.get_positive("accuracy");
+  if (given == "weight") statistic.weight = table.get_positive("weight");
+  if (given.empty() && !constant) {
     table.refuse_missing("epsilon",
-                         "is missing; give epsilon = \"0.1\", or accuracy = \"0.5\" and alpha = \"0.05\"");
+                         "is missing; give epsilon = \"0.1\", or accuracy = \"0.5\" and alpha = \"0.05\", or "
+                         "weight = 1 for a share of the budget");
   }
   if (table.has("alpha")) {
     statistic.alpha = table.get_number("alpha");
@@ -263,6 +279,60 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
   }
 }
 
+// group_by, keys and max_groups_per_unit.
+void read_groups(const TomlTable& table, const Specification& specification,
+                 StatisticSpecification& statistic) {
+  if (!table.has("group_by")) {
+    for (const char* key : {"keys", "max_groups_per_unit"}) {
+      if (table.has(key)) table.refuse(key, "applies only with group_by; name the column, or remove it");
+    }
+    return;
+  }
+  statistic.group_by = get_name(table, "group_by");
+  if (specification.neighbors == Neighbors::change_one) {
+    table.refuse(
+        "group_by",
+        "is not available under change-one: a replaced row may move between groups, and the size of a "
+        "group is not public; use neighbors = \"add-remove\"");
+  }
+  if (!table.has("keys")) {
+    table.refuse_missing(
+        "keys",
+        "is missing; list the public keys of the groups, keys = [1, 2, 3]. Keys found in the data "
+        "would reveal who is in them");
+  }
+  const toml::array& keys = table.get_array("keys");
+  if (keys.empty()) table.refuse("keys", "must have at least one entry");
+  if (keys.size() > Specification::max_bins) {
+    table.refuse("keys",
+                 "has more than " + std::to_string(Specification::max_bins) + " entries; use fewer groups");
+  }
+  const auto is_text = [](const toml::node& node) { return node.is_string(); };
+  if (std::any_of(keys.begin(), keys.end(), is_text) != std::all_of(keys.begin(), keys.end(), is_text))
+    table.refuse("keys", "mixes texts and numbers; use one of them");
+  bool repeated = false;
+  if (is_text(keys[0])) {
+    statistic.key_texts = table.get_texts("keys");
+    repeated =
+        std::set<std::string>(statistic.key_texts.begin(), statistic.key_texts.end()).size() != keys.size();
+  } else {
+    statistic.key_numbers = table.get_numbers("keys");
+    repeated =
+        std::set<Rational>(statistic.key_numbers.begin(), statistic.key_numbers.end()).size() != keys.size();
+  }
+  if (repeated) table.refuse("keys", "names a key twice; remove one");
+  if (table.has("max_groups_per_unit")) {
+    if (!specification.privacy_unit) {
+      table.refuse("max_groups_per_unit",
+                   "applies only with privacy_unit under [data]; name the unit, or remove it");
+    }
+    statistic.max_groups_per_unit = table.get_count("max_groups_per_unit");
+  }
+  if (specification.is_constant(statistic)) {
+    table.refuse("group_by", "does not go with a statistic that is a public constant; remove the statistic");
+  }
+}
+
 StatisticSpecification read_statistic(const TomlDocument& document, const toml::table& node,
                                       std::size_t number, const Specification& specification) {
   const auto* given_name = node.get_as<std::string>("name");
@@ -305,6 +375,7 @@ StatisticSpecification read_statistic(const TomlDocument& document, const toml::
     }
   }
   read_mechanism(table, specification, statistic);
+  read_groups(table, specification, statistic);
   read_price(table, specification.is_constant(statistic), statistic);
   return statistic;
 }
@@ -328,10 +399,45 @@ void read_nulls(const TomlDocument& document, const TomlTable& data, Specificati
   specification.drop_nulls = false;
 }
 
+// privacy_unit, max_rows_per_unit and where.
+void read_selection(const TomlTable& data, Specification& specification) {
+  if (specification.neighbors == Neighbors::change_one) {
+    for (const char* key : {"privacy_unit", "where"}) {
+      if (!data.has(key)) continue;
+      data.refuse(
+          key,
+          "is not available under change-one, because the number of rows that are left is not public; use "
+          "neighbors = \"add-remove\"");
+    }
+  }
+  if (data.has("privacy_unit")) {
+    specification.privacy_unit = get_name(data, "privacy_unit");
+    if (!data.has("max_rows_per_unit")) {
+      data.refuse_missing(
+          "max_rows_per_unit",
+          "is missing; say how many rows of one privacy unit count at most, max_rows_per_unit = 1 "
+          "(all noise grows with it)");
+    }
+  }
+  if (data.has("max_rows_per_unit")) {
+    if (!specification.privacy_unit)
+      data.refuse("max_rows_per_unit",
+                  "applies only with privacy_unit; name the column of the unit, or remove it");
+    specification.max_rows_per_unit = data.get_count("max_rows_per_unit");
+  }
+  if (!data.has("where")) return;
+  try {
+    specification.where = Where::parse(data.get_text("where"));
+  } catch (const Error& error) {
+    data.refuse("where", std::string(error.what()).substr(std::string("where: ").size()));
+  }
+}
+
 void read_data(const TomlDocument& document, const toml::table& node, const std::filesystem::path& folder,
                Specification& specification) {
   const TomlTable data(document, node, "[data]: ",
-                       {"path", "dataset", "neighbors", "size", "expected_size", "nulls", "delimiter"});
+                       {"path", "dataset", "neighbors", "size", "expected_size", "nulls", "delimiter",
+                        "privacy_unit", "max_rows_per_unit", "where"});
   if (data.has("path")) {
     const std::filesystem::path path = data.get_text("path");
     specification.data = path.is_absolute() ? path : folder / path;
@@ -366,6 +472,7 @@ void read_data(const TomlDocument& document, const toml::table& node, const std:
     if (data.has("expected_size")) specification.expected_size = data.get_count("expected_size");
   }
   read_nulls(document, data, specification);
+  read_selection(data, specification);
 }
 
 }  // namespace

@@ -76,17 +76,41 @@ bool is_integer(const PlannedMeasurement& planned) {
   return planned.measurement.aggregation().output_domain().integer;
 }
 
-Json bins_json(const PlannedStatistic& statistic, const std::vector<Dyadic>* released) {
+// The bins of group `group`, or of the only histogram.
+Json bins_json(const PlannedStatistic& statistic, const std::vector<Dyadic>* released,
+               std::size_t group = 0) {
   Json bins = Json::array();
   for (std::size_t i = 0; i < statistic.bins.size(); ++i) {
     Json bin = {{"bin", statistic.bins[i]}};
     if (released != nullptr) {
-      bin["value"] = value_json(post_process((*released)[i], statistic.specification),
-                                is_integer(statistic.measurements[0]));
+      bin["value"] =
+          value_json(post_process((*released)[group * statistic.bins.size() + i], statistic.specification),
+                     is_integer(statistic.measurements[0]));
     }
     bins.push_back(std::move(bin));
   }
   return bins;
+}
+
+// A key as the specification has it: a text, or a number.
+Json key_json(const StatisticSpecification& specification, std::size_t group) {
+  if (!specification.key_texts.empty()) return specification.key_texts[group];
+  const Rational& key = specification.key_numbers[group];
+  const double nearest = to_double_nearest(key);
+  if (key.get_den() == 1 && key.get_num().fits_slong_p()) return key.get_num().get_si();
+  return Rational(nearest) == key || std::isfinite(nearest) ? Json(nearest) : Json(to_string(key));
+}
+
+// The mean that a noisy centered sum and count give, and how far it may be off.
+void add_quotient(Json& json, const PlannedStatistic& statistic, const Dyadic& sum, const Dyadic& count) {
+  const Bounds& bounds = statistic.bounds.front();
+  json["value"] = mean_from_parts(bounds, sum, count);
+  const auto accuracy = [&](double Accuracy::*kind) {
+    return released_mean_accuracy(bounds, sum, count, statistic.measurements[0].accuracy.*kind,
+                                  statistic.measurements[1].accuracy.*kind);
+  };
+  json["accuracy"] = accuracy_json(statistic.specification.alpha, accuracy(&Accuracy::conservative),
+                                   accuracy(&Accuracy::tight));
 }
 
 // A mean under add/remove: its parts, the quotient, and how far the quotient may be off.
@@ -98,7 +122,8 @@ void add_mean(Json& json, const PlannedStatistic& statistic,
   for (std::size_t i = 0; i < statistic.measurements.size(); ++i) {
     const PlannedMeasurement& planned = statistic.measurements[i];
     Json part = {{"name", planned.part}};
-    if (released != nullptr) part["value"] = value_json((*released)[i][0], is_integer(planned));
+    if (released != nullptr && statistic.groups == 0)
+      part["value"] = value_json((*released)[i][0], is_integer(planned));
     // What is summed is the distance of each value from the center.
     if (planned.part == "sum") {
       part["center"] = to_string(scale_by_power_of_two(bounds.lower() + bounds.upper(), -1));
@@ -108,15 +133,24 @@ void add_mean(Json& json, const PlannedStatistic& statistic,
     if (released == nullptr) part["utility"] = utility_json(planned);
     parts.push_back(std::move(part));
   }
-  if (released != nullptr) {
-    const Dyadic& sum = (*released)[0][0];
-    const Dyadic& count = (*released)[1][0];
-    json["value"] = mean_from_parts(bounds, sum, count);
-    const auto accuracy = [&](double Accuracy::*kind) {
-      return released_mean_accuracy(bounds, sum, count, statistic.measurements[0].accuracy.*kind,
-                                    statistic.measurements[1].accuracy.*kind);
-    };
-    json["accuracy"] = accuracy_json(alpha, accuracy(&Accuracy::conservative), accuracy(&Accuracy::tight));
+  if (statistic.groups > 0) {
+    json["groups"] = Json::array();
+    for (std::size_t group = 0; group < statistic.groups; ++group) {
+      Json entry = {{"key", key_json(statistic.specification, group)}};
+      if (released != nullptr) {
+        add_quotient(entry, statistic, (*released)[0][group], (*released)[1][group]);
+        entry["parts"] = Json::array();
+        for (std::size_t i = 0; i < statistic.measurements.size(); ++i) {
+          entry["parts"].push_back(
+              {{"name", statistic.measurements[i].part},
+               {"value", value_json((*released)[i][group], is_integer(statistic.measurements[i]))}});
+        }
+      }
+      json["groups"].push_back(std::move(entry));
+    }
+    json["accuracy"] = nullptr;  // each group has its own
+  } else if (released != nullptr) {
+    add_quotient(json, statistic, (*released)[0][0], (*released)[1][0]);
   } else if (statistic.accuracy) {
     json["accuracy"] = accuracy_json(alpha, statistic.accuracy->conservative, statistic.accuracy->tight);
     json["utility"] = {{"conservative", accuracy_number(statistic.accuracy->conservative)},
@@ -139,6 +173,8 @@ Json statistic_json(const PlannedStatistic& statistic, const std::vector<std::ve
   const StatisticSpecification& specification = statistic.specification;
   Json json = {{"name", specification.name}, {"kind", to_string(specification.kind)}};
   if (!specification.columns.empty()) json["columns"] = specification.columns;
+  if (specification.group_by) json["group_by"] = *specification.group_by;
+  if (specification.max_groups_per_unit) json["max_groups_per_unit"] = *specification.max_groups_per_unit;
   if (!statistic.bounds.empty()) {
     json["bounds"] = Json::array();
     for (const Bounds& bounds : statistic.bounds) {
@@ -159,11 +195,25 @@ Json statistic_json(const PlannedStatistic& statistic, const std::vector<std::ve
     add_mean(json, statistic, released);
     return json;
   }
-  if (specification.kind == StatisticKind::histogram) {
-    json["bins"] = bins_json(statistic, released == nullptr ? nullptr : &released->front());
-  } else if (released != nullptr) {
-    json["value"] = value_json(post_process(released->front().front(), specification),
-                               is_integer(statistic.measurements.front()));
+  const bool histogram = specification.kind == StatisticKind::histogram;
+  const std::vector<Dyadic>* values = released == nullptr ? nullptr : &released->front();
+  if (statistic.groups > 0) {
+    json["groups"] = Json::array();
+    for (std::size_t group = 0; group < statistic.groups; ++group) {
+      Json entry = {{"key", key_json(specification, group)}};
+      if (histogram) {
+        entry["bins"] = bins_json(statistic, values, group);
+      } else if (values != nullptr) {
+        entry["value"] = value_json(post_process((*values)[group], specification),
+                                    is_integer(statistic.measurements.front()));
+      }
+      json["groups"].push_back(std::move(entry));
+    }
+  } else if (histogram) {
+    json["bins"] = bins_json(statistic, values);
+  } else if (values != nullptr) {
+    json["value"] =
+        value_json(post_process(values->front(), specification), is_integer(statistic.measurements.front()));
   }
   add_mechanism(json, statistic.measurements.front());
   json["accuracy"] = accuracy_json(alpha, statistic.accuracy->conservative, statistic.accuracy->tight);
@@ -179,6 +229,11 @@ Json data_json(const Specification& specification) {
                {"dataset", specification.dataset},
                {"neighbors", to_string(specification.neighbors)}};
   if (specification.size) json["size"] = *specification.size;
+  if (specification.privacy_unit) {
+    json["privacy_unit"] = *specification.privacy_unit;
+    json["max_rows_per_unit"] = specification.max_rows_per_unit;
+  }
+  if (specification.where) json["where"] = specification.where->text();
   return json;
 }
 

@@ -313,5 +313,83 @@ TEST(Plan, JsonHasTheKeysOfAReport) {
   EXPECT_GT(histogram.at("accuracy").at("simultaneous"), histogram.at("accuracy").at("tight"));
 }
 
+TEST(Plan, WeightsShareWhatIsLeft) {
+  const std::string count = "kind = \"count\"\n";
+  const Plan plan =
+      plan_of(add_remove_head, statistic("a", count + "weight = 1") + statistic("b", count + "epsilon = 1") +
+                                   statistic("c", count + "weight = 2"));
+  // Thirds of nine, rounded down to multiples of 2^-60, in the order of the file.
+  EXPECT_EQ(plan.statistics()[0].epsilon, 3);
+  EXPECT_EQ(plan.statistics()[1].epsilon, 1);
+  EXPECT_EQ(plan.statistics()[2].epsilon, 6);
+  const Plan thirds = plan_of(add_remove_head, statistic("a", count + "weight = 1") +
+                                                   statistic("b", count + "weight = \"1/3\"") +
+                                                   statistic("c", count + "weight = \"1/3\""));
+  EXPECT_LE(thirds.epsilon(), 10);
+  EXPECT_GT(thirds.epsilon(), 10 - Rational(1, 1L << 58));
+  for (const PlannedStatistic& planned : thirds.statistics())
+    EXPECT_EQ(Rational(planned.epsilon * Rational(Integer(1) << 60)).get_den(), 1);
+  EXPECT_EQ(
+      refusal(add_remove_head, statistic("a", count + "weight = 1") + statistic("b", count + "epsilon = 10"))
+          .parameter(),
+      "weight");
+}
+
+TEST(Plan, UnitsMultiplyTheSensitivity) {
+  const std::string head =
+      replaced(add_remove_head, "[budget]", "privacy_unit = \"pid\"\nmax_rows_per_unit = 3\n[budget]");
+  const Plan plan = plan_of(
+      head,
+      statistic("n", "kind = \"count\"\nepsilon = 0.5") +
+          statistic("sums",
+                    "kind = \"sum\"\ncolumn = \"x\"\ntype = \"integer\"\nbounds = [-5, 4]\nepsilon = 0.5\n"
+                    "group_by = \"g\"\nkeys = [1, 2]\nmax_groups_per_unit = 1") +
+          statistic("exact", "kind = \"count\"\naccuracy = 10"));
+  EXPECT_EQ(sensitivity(plan.statistics()[0]), 3);
+  EXPECT_EQ(sensitivity(plan.statistics()[1]), 15);
+  EXPECT_LE(plan.statistics()[1].loss_bound, Rational(1, 2));
+  // An accuracy costs as much more.
+  const Plan rows = plan_of(add_remove_head, statistic("exact", "kind = \"count\"\naccuracy = 10"));
+  EXPECT_LE(plan.statistics()[2].accuracy->tight, 10);
+  EXPECT_NEAR(Rational(plan.statistics()[2].epsilon / rows.statistics()[0].epsilon).get_d(), 3, 1e-9);
+  ASSERT_TRUE(plan.selection().unit.has_value());
+  EXPECT_EQ(plan.selection().unit->max_rows, 3U);
+  EXPECT_EQ(plan.statistics()[1].measurements[0].columns, (std::vector<std::string>{"g", "x"}));
+}
+
+TEST(Plan, GroupsKnowTheirKeysTypes) {
+  const std::string grouped =
+      statistic("n", "kind = \"count\"\nepsilon = 1\ngroup_by = \"g\"\nkeys = [1, 2]");
+  const std::vector<SourceColumn> integers{{"g", AtomType::integer, ""}};
+  const std::vector<SourceColumn> texts{{"g", AtomType::text, ""}};
+  EXPECT_EQ(plan_of(add_remove_head, grouped, integers).statistics()[0].groups, 2U);
+  EXPECT_EQ(refusal(add_remove_head, grouped, texts).parameter(), "keys");
+  EXPECT_EQ(refusal(add_remove_head, replaced(grouped, "[1, 2]", "[\"1\"]"), integers).parameter(), "keys");
+  EXPECT_EQ(refusal(add_remove_head, replaced(grouped, "[1, 2]", "[1.5]"), integers).parameter(), "keys");
+  const std::string mean = statistic("m",
+                                     "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 1]\naccuracy = 0.1\n"
+                                     "group_by = \"g\"\nkeys = [1]");
+  EXPECT_THAT(refusal(add_remove_head, mean).what(), HasSubstr("not public; give epsilon or weight"));
+}
+
+TEST(Plan, ExplainsEachStatisticAsItsChain) {
+  const std::string head =
+      replaced(add_remove_head, "[budget]",
+               "privacy_unit = \"pid\"\nmax_rows_per_unit = 2\nwhere = \"x > 3\"\n[budget]");
+  const std::string text =
+      plan_of(head, statistic("m",
+                              "kind = \"sum\"\ncolumn = \"x\"\nbounds = [0, 10]\nepsilon = 1\n"
+                              "group_by = \"g\"\nkeys = [1, 2, 3]"))
+          .explanation();
+  for (const char* part :
+       {"all the rows of one \"pid\" more", "where x > 3", "at most 2 are kept", "drop null and NaN",
+        "clamp to [0, 10]", "real in [0, 10]", "symmetric distance <= 2", "L1 distance <= 20",
+        "vectors of 3 multiples of", "Laplace noise of scale 20", "epsilon <= 1 for neighbors, proved"})
+    EXPECT_THAT(text, HasSubstr(part));
+  const std::string constant = plan_of(change_one_head, statistic("n", "kind = \"count\"")).explanation();
+  EXPECT_THAT(constant, HasSubstr("a public constant, 10000"));
+  EXPECT_THAT(constant, HasSubstr("change-one distance 1"));
+}
+
 }  // namespace
 }  // namespace snapdp

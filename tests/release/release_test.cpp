@@ -418,15 +418,65 @@ TEST_F(ReleaseTest, ATableOfAReportIsReadable) {
   EXPECT_EQ(table,
             "Release 1 of people (change-one neighbors, 8 rows)\n"
             "\n"
-            "  statistic         value  accuracy 1 - 1e-12  all bins   epsilon\n"
-            "  mean_age   99.999999999          \u00b10.0000346            10000000\n"
-            "  city                                 \u00b10.501    \u00b10.501  10000000\n"
+            "  statistic         value  accuracy 1 - 1e-12  all at once   epsilon\n"
+            "  mean_age   99.999999999          \u00b10.0000346               10000000\n"
+            "  city                                 \u00b10.501       \u00b10.501  10000000\n"
             "    ulm                 2\n"
             "    bonn                2\n"
             "\n"
             "accuracy: the released value lies this near the exact one with probability 1 - 1e-12.\n"
-            "all bins: with the same probability every bin of the histogram is this near at once.\n"
+            "all at once: with the same probability every bin and group is this near at once.\n"
             "Ledger: epsilon 20000000 spent, 980000000 remaining.\n");
+}
+
+TEST_F(ReleaseTest, GroupsHaveAllTheirPublicKeys) {
+  const std::string text =
+      add_remove_head +
+      statistic(
+          "n",
+          "kind = \"count\"\ngroup_by = \"city\"\nkeys = [\"bonn\", \"ulm\", \"nowhere\"]\nepsilon = 1e6") +
+      statistic("age",
+                "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\ngroup_by = \"visits\"\n"
+                "keys = [100, 3, 77]\nepsilon = 1e6") +
+      statistic("ages",
+                "kind = \"histogram\"\ncolumn = \"age\"\nedges = [0, 25, 100]\ngroup_by = \"city\"\n"
+                "keys = [\"ulm\"]\nepsilon = 1e6");
+  const Json json = report(text, people());
+  const Json& n = json.at("statistics").at(0);
+  EXPECT_EQ(n.at("groups"), Json::parse(R"([{"key": "bonn", "value": 2}, {"key": "ulm", "value": 2},
+                                            {"key": "nowhere", "value": 0}])"));
+  EXPECT_EQ(n.at("sensitivity"), "1");
+  EXPECT_TRUE(n.at("accuracy").contains("simultaneous"));
+  const Json& age = json.at("statistics").at(1);
+  EXPECT_TRUE(age.at("accuracy").is_null());
+  EXPECT_EQ(age.at("groups").at(0).at("key"), 100);
+  EXPECT_NEAR(age.at("groups").at(0).at("value").get<double>(), 80, 0.01);
+  EXPECT_NEAR(age.at("groups").at(1).at("value").get<double>(), 30, 0.01);
+  EXPECT_EQ(age.at("groups").at(2).at("value"), 50.0);  // nobody: the midpoint
+  EXPECT_EQ(age.at("groups").at(2).at("parts").at(1).at("value"), 0);
+  EXPECT_GT(age.at("groups").at(0).at("accuracy").at("tight"), 0);
+  const Json& ages = json.at("statistics").at(2).at("groups").at(0);
+  EXPECT_EQ(ages.at("bins").at(0).at("value"), 2);
+  EXPECT_EQ(ages.at("bins").at(1).at("value"), 0);
+  // The table prints them all, from the stored text alone.
+  const std::string table = Report::from_json(json.dump()).to_table();
+  for (const char* line : {"  nowhere  ", "  77  ", "    [25, 100]  "}) EXPECT_THAT(table, HasSubstr(line));
+}
+
+TEST_F(ReleaseTest, ColumnsOfGroupsConditionsAndUnitsMustBeThere) {
+  const std::string count = statistic("n", "kind = \"count\"\nepsilon = 1");
+  const std::string where = replaced(add_remove_head, "[budget]", "where = \"agee > 3\"\n[budget]");
+  EXPECT_THAT(refusal(where + count, people()).what(),
+              HasSubstr("where: column \"agee\" is not in the header"));
+  EXPECT_THAT(refusal(where + count, people()).what(), HasSubstr("did you mean \"age\"?"));
+  const std::string grouped =
+      add_remove_head +
+      statistic("n", "kind = \"count\"\nepsilon = 1\ngroup_by = \"City\"\nkeys = [\"ulm\"]");
+  EXPECT_THAT(refusal(grouped, people()).what(), HasSubstr("group_by: column \"City\""));
+  // A ledger of rows does not pay for units.
+  const std::string unit =
+      replaced(add_remove_head, "[budget]", "privacy_unit = \"city\"\nmax_rows_per_unit = 2\n[budget]");
+  EXPECT_EQ(refusal(unit + count, people()).code(), ErrorCode::budget_refused);
 }
 
 TEST(Report, StoredTextsThatAreNoReportAreRefused) {

@@ -375,5 +375,75 @@ TEST(Specification, ConstantsNeedNoEpsilon) {
   EXPECT_FALSE(add_remove.is_constant(add_remove.statistics[0]));
 }
 
+// Under [data] of the add-remove specification, and under its statistic.
+std::string with_data(const std::string& keys) {
+  return replaced(add_remove_text, "[budget]", keys + "\n[budget]");
+}
+std::string with_statistic(const std::string& keys) {
+  return std::string(add_remove_text) + keys + "\n";
+}
+std::string refused(const std::string& text) {
+  try {
+    Specification::parse(text, "s.toml");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Specification, ChoosesRowsUnderAddRemove) {
+  const Specification specification = Specification::parse(
+      with_data("privacy_unit = \"pid\"\nmax_rows_per_unit = 2\nwhere = \"age >= 18 and state in (6, 36)\""),
+      "s.toml");
+  EXPECT_EQ(specification.privacy_unit, "pid");
+  EXPECT_EQ(specification.max_rows_per_unit, 2U);
+  EXPECT_THAT(specification.where->columns(), ElementsAre("age", "state"));
+  EXPECT_EQ(specification.identity().privacy_unit, "pid");
+  EXPECT_EQ(Specification::parse(add_remove_text, "s.toml").identity().privacy_unit, "");
+
+  EXPECT_THAT(refused(with_data("privacy_unit = \"pid\"")), HasSubstr("max_rows_per_unit is missing"));
+  EXPECT_THAT(refused(with_data("max_rows_per_unit = 2")), HasSubstr("only with privacy_unit"));
+  EXPECT_THAT(refused(with_data("privacy_unit = \"pid\"\nmax_rows_per_unit = 0")),
+              HasSubstr("max_rows_per_unit"));
+  EXPECT_THAT(refused(with_data("where = \"age >\"")),
+              HasSubstr("[data]: where = \"age >\": at character 6: it ends where"));
+  EXPECT_THAT(refused(with_data("where = 3")), HasSubstr("where"));
+  for (const char* key : {"privacy_unit = \"pid\"", "where = \"age > 3\""}) {
+    const std::string text = replaced(change_one_text, "[budget]", std::string(key) + "\n[budget]");
+    EXPECT_THAT(refused(text), HasSubstr("not available under change-one")) << key;
+  }
+}
+
+TEST(Specification, GroupsHavePublicKeys) {
+  const auto statistic = [](const std::string& keys) {
+    return Specification::parse(with_statistic(keys), "s.toml").statistics.at(0);
+  };
+  const StatisticSpecification numbers = statistic("group_by = \"educ\"\nkeys = [1, 2.5]");
+  EXPECT_EQ(numbers.group_by, "educ");
+  EXPECT_THAT(numbers.key_numbers, ElementsAre(1, Rational(5, 2)));
+  EXPECT_THAT(statistic("group_by = \"educ\"\nkeys = [\"a\", \" \"]").key_texts, ElementsAre("a", " "));
+
+  EXPECT_THAT(refused(with_statistic("group_by = \"educ\"")), HasSubstr("keys is missing"));
+  EXPECT_THAT(refused(with_statistic("keys = [1]")), HasSubstr("only with group_by"));
+  EXPECT_THAT(refused(with_statistic("group_by = \"educ\"\nkeys = []")), HasSubstr("at least one"));
+  EXPECT_THAT(refused(with_statistic("group_by = \"educ\"\nkeys = [1, \"a\"]")), HasSubstr("mixes"));
+  EXPECT_THAT(refused(with_statistic("group_by = \"educ\"\nkeys = [1, 1.0]")), HasSubstr("twice"));
+  EXPECT_THAT(refused(with_statistic("group_by = \"educ\"\nkeys = [1]\nmax_groups_per_unit = 1")),
+              HasSubstr("only with privacy_unit"));
+  EXPECT_THAT(refused(replaced(change_one_text, "bounds = [0, 100]",
+                               "bounds = [0, 100]\ngroup_by = \"educ\"\nkeys = [1]")),
+              HasSubstr("not available under change-one"));
+}
+
+TEST(Specification, OnePriceAStatistic) {
+  const std::string text = add_remove_text;
+  const Specification weighted =
+      Specification::parse(replaced(text, "epsilon = 0.1", "weight = 2"), "s.toml");
+  EXPECT_EQ(weighted.statistics.at(0).weight, Rational(2));
+  EXPECT_THAT(refused(with_statistic("weight = 2")), HasSubstr("cannot stand beside epsilon"));
+  EXPECT_THAT(refused(replaced(text, "epsilon = 0.1", "weight = 0")), HasSubstr("weight"));
+}
+
 }  // namespace
 }  // namespace snapdp

@@ -21,10 +21,10 @@ namespace snapdp {
 
 // One exact statistic and its noise.
 struct PlannedMeasurement {
-  std::string part;  // "sum" or "count" for the two of a mean under add-remove, else ""
-  std::vector<std::string> columns;
+  std::string part;                  // "sum" or "count" for the two of a mean under add-remove, else ""
+  std::vector<std::string> columns;  // that of the groups first
   Measurement measurement;
-  Rational epsilon;   // what it costs
+  Rational epsilon;   // what it costs, for all groups together
   Accuracy accuracy;  // at the part's share of alpha
 };
 
@@ -33,8 +33,8 @@ struct StatisticAccuracy {
   double conservative = 0;
   double tight = 0;
   double laplace = 0;  // with unrounded Laplace noise of the same scale, for comparison
-  // Of a histogram: with probability at least 1 - alpha all bins together are within this (Bonferroni: alpha
-  // over the number of bins for each).
+  // Of histograms and groups: with probability at least 1 - alpha all of them together are within this
+  // (Bonferroni: alpha over their number for each).
   std::optional<double> simultaneous;
 };
 
@@ -46,7 +46,9 @@ struct PlannedStatistic {
   std::vector<PlannedMeasurement> measurements;
   std::optional<Dyadic> constant;
   std::vector<std::string> bins;  // of a histogram
-  Rational epsilon;               // what it costs; the sum over the measurements
+  // Of a statistic by groups: how many. Measurements then hold the groups' statistics one after the other.
+  std::size_t groups = 0;
+  Rational epsilon;  // what it costs; the sum over the measurements
   // At most epsilon, and proved; in precision mode sometimes only claimed by the notes (Mechanism::stated_loss).
   Rational loss_bound;
   // Absent for a mean under add-remove without expected_size: how far a quotient may be off depends on the
@@ -74,6 +76,8 @@ class Plan {
 
   const Specification& specification() const { return specification_; }
   const std::vector<PlannedStatistic>& statistics() const { return statistics_; }
+  // Which rows count.
+  const RowSelection& selection() const { return selection_; }
   // What the run debits: the sum of the statistics' epsilons.
   const Rational& epsilon() const { return epsilon_; }
 
@@ -84,10 +88,14 @@ class Plan {
   // The same keys as a report's JSON, without values, and with what is known about the noise: see docs/utility.md.
   std::string to_json() const;
   std::string to_table(const TableStyle& style = {}) const;
+  // Each statistic as its chain: what happens to the rows, how far neighbors are apart after each step, the noise and
+  // the loss, in plain words.
+  std::string explanation() const;
 
  private:
   Specification specification_;
   std::vector<SourceColumn> schema_;
+  RowSelection selection_;
   std::vector<PlannedStatistic> statistics_;
   Rational epsilon_;
 };

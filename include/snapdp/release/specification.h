@@ -23,6 +23,7 @@
 #include "snapdp/mechanism/mechanism.h"
 #include "snapdp/numeric/rational.h"
 #include "snapdp/privacy/ledger.h"
+#include "snapdp/release/where.h"
 
 namespace snapdp {
 
@@ -55,8 +56,11 @@ struct StatisticSpecification {
   std::vector<std::string> columns;   // none for a count, two for a covariance, else one
   std::optional<AtomType> type;       // as declared
   std::vector<DecimalBounds> bounds;  // one a column, except for counts and histograms
-  std::optional<Rational> epsilon;  // exactly one of epsilon and accuracy, or neither when the statistic is a
+  std::optional<Rational>
+      epsilon;  // exactly one of epsilon, accuracy and weight, or none when the statistic is a
   std::optional<Rational> accuracy;  // public constant
+  // Instead of both: the share of what the run's budget leaves over.
+  std::optional<Rational> weight;
   Rational alpha = Rational(1, 20);  // the probability with which the accuracy may be missed
   GridChoice grid;
   Mode mode = Mode::exact;
@@ -69,7 +73,12 @@ struct StatisticSpecification {
   bool other = false;                      // a last bin for everything else
   std::array<Rational, 2> split = {1, 1};  // weights of the sum and the count of a mean under add-remove
   bool nonnegative = false;                // negative results become 0, after the release
-  int line = 0;                            // where it stands in the file, for messages
+  // One statistic for each key of a column, in their order: numbers or texts.
+  std::optional<std::string> group_by;
+  std::vector<Rational> key_numbers;
+  std::vector<std::string> key_texts;
+  std::optional<std::uint64_t> max_groups_per_unit;
+  int line = 0;  // where it stands in the file, for messages
 };
 
 struct Specification {
@@ -88,7 +97,11 @@ struct Specification {
   std::optional<std::uint64_t> expected_size;  // add-remove: a public guess, used for planning only
   bool drop_nulls = false;                     // add-remove only
   std::optional<Rational> impute;              // what nulls become; absent: the midpoint of the bounds
-  Rational budget;                             // caps the run
+  // add-remove only: neighbors differ by all rows of one unit, of which max_rows_per_unit are kept.
+  std::optional<std::string> privacy_unit;
+  std::uint64_t max_rows_per_unit = 1;
+  std::optional<Where> where;  // add-remove only: the rows that count
+  Rational budget;             // caps the run
   std::vector<StatisticSpecification> statistics;
 
   static Specification read(const std::filesystem::path& path);
@@ -97,7 +110,7 @@ struct Specification {
                              const std::filesystem::path& folder = {});
 
   // What the ledger must agree to.
-  LedgerIdentity identity() const { return {dataset, to_string(neighbors), ""}; }
+  LedgerIdentity identity() const { return {dataset, to_string(neighbors), privacy_unit.value_or("")}; }
   // Whether public facts alone determine the statistic, which is then released exactly and costs nothing: the
   // count under change-one, and what is computed from a column whose bounds are equal.
   bool is_constant(const StatisticSpecification& statistic) const;

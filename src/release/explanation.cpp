@@ -1,0 +1,111 @@
+// Plan::explanation(): each statistic as its chain, in plain words.
+#include <algorithm>
+
+#include "snapdp/release/plan.h"
+#include "snapdp/release/suggestion.h"
+#include "statistic_json.h"
+
+namespace snapdp {
+namespace {
+
+std::string plural(const std::string& number, const std::string& noun) {
+  return number + " " + noun + (number == "1" ? "" : "s");
+}
+
+// What neighbors are, and how far apart their rows are once the rows are chosen.
+std::string rows_text(const Specification& specification) {
+  std::string text = "Dataset " + quoted_text(specification.dataset) + ", neighbors " +
+                     to_string(specification.neighbors) + ".\n";
+  if (specification.privacy_unit) {
+    const std::string rows = std::to_string(specification.max_rows_per_unit);
+    text += "Two datasets are neighbors when one of them has all the rows of one " +
+            quoted_text(*specification.privacy_unit) + " more than the other.\n";
+    if (specification.where)
+      text += "  Rows are kept where " + specification.where->text() + "; neighbors stay neighbors.\n";
+    text +=
+        "  Of the rows of each " + quoted_text(*specification.privacy_unit) + " at most " + rows +
+        " are kept, by a fixed hash of their content; rows without one are dropped.\n  So neighbors are " +
+        plural(rows, "row") + " apart at most (symmetric distance <= " + rows + ").\n";
+  } else if (specification.neighbors == Neighbors::add_remove) {
+    text +=
+        "Two datasets are neighbors when one of them has one row more than the other (symmetric distance "
+        "1).\n";
+    if (specification.where)
+      text += "  Rows are kept where " + specification.where->text() + "; neighbors stay neighbors.\n";
+  } else {
+    text += "Two datasets are neighbors when they have the same number of rows, " +
+            std::to_string(*specification.size) + ", and one row differs (change-one distance 1).\n";
+  }
+  return text;
+}
+
+std::string noise_text(const PlannedMeasurement& planned) {
+  const Mechanism& mechanism = planned.measurement.mechanism();
+  std::string text =
+      "     " + std::string(mechanism.noise() == NoiseKind::laplace ? "Laplace" : "two-sided geometric") +
+      " noise of scale " + short_number(Rational(mechanism.scale()));
+  if (mechanism.noise() == NoiseKind::laplace)
+    text += ", rounded to multiples of " + short_number(mechanism.grid().spacing().rational());
+  if (mechanism.lower() && mechanism.upper()) {
+    text += ", clamped to [" + short_number(Rational(*mechanism.lower())) + ", " +
+            short_number(Rational(*mechanism.upper())) + "]";
+  }
+  return text + "\n     loss: epsilon <= " + short_number(mechanism.stated_loss()) + " for neighbors, " +
+         (mechanism.loss_is_proved() ? "proved" : "claimed by the notes") + "; " +
+         short_number(planned.epsilon) + " is debited\n";
+}
+
+std::string chain_text(const PlannedMeasurement& planned) {
+  std::string text;
+  Rational distance = planned.measurement.distance();
+  int number = 0;
+  const Aggregation& aggregation = planned.measurement.aggregation();
+  text += "  0. " + describe(Domain(aggregation.input_domain())) + "\n     neighbors at " +
+          to_string(aggregation.input_metric()) + " " + short_number(distance) + "\n";
+  for (const ChainStep& step : aggregation.steps()) {
+    text += "  " + std::to_string(++number) + ". " + step.function + "\n     -> " + step.output + "\n";
+    const std::optional<Rational> next = step.relation.tightest(distance);
+    if (next) distance = *next;
+    text += "     neighbors at " + step.metric + " <= " + (next ? short_number(distance) : "unknown") + "\n";
+  }
+  text += "  " + std::to_string(++number) + ". noise\n" + noise_text(planned);
+  return text;
+}
+
+std::string statistic_text(const PlannedStatistic& planned) {
+  const StatisticSpecification& statistic = planned.specification;
+  std::string text = statistic.name + ": " + to_string(statistic.kind);
+  for (std::size_t i = 0; i < statistic.columns.size(); ++i)
+    text += (i == 0 ? " of " : " and ") + quoted_text(statistic.columns[i]);
+  if (statistic.group_by) {
+    text += " by " + quoted_text(*statistic.group_by) + ", " +
+            plural(std::to_string(planned.groups), "public key");
+    if (statistic.max_groups_per_unit)
+      text += ", at most " + plural(std::to_string(*statistic.max_groups_per_unit), "group") + " of a unit";
+  }
+  text += "\n";
+  if (planned.constant) {
+    return text + "  a public constant, " + short_number(planned.constant->rational()) +
+           ": neighbors agree in it, so it is released exactly and costs nothing\n";
+  }
+  for (const PlannedMeasurement& measurement : planned.measurements) {
+    if (!measurement.part.empty()) text += "  part " + measurement.part + ":\n";
+    text += chain_text(measurement);
+  }
+  if (planned.measurements.size() > 1)
+    text += "  then the parts are put together: post-processing, which costs nothing\n";
+  if (statistic.nonnegative)
+    text += "  then negative results become 0: post-processing, which costs nothing\n";
+  return text;
+}
+
+}  // namespace
+
+std::string Plan::explanation() const {
+  std::string text = rows_text(specification_) + "\n";
+  for (const PlannedStatistic& statistic : statistics_) text += statistic_text(statistic) + "\n";
+  return text + "Together (sequential composition): epsilon " + short_number(epsilon_) + " of the " +
+         short_number(specification_.budget) + " that [budget] allows.\n";
+}
+
+}  // namespace snapdp
