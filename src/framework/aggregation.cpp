@@ -70,11 +70,15 @@ void Aggregation::update(AggregateState& state, const Chunk& rows) const {
     }
   }
   Scratch& scratch = Scratch::of_thread();
-  for (std::size_t first = 0; first < rows.length; first += block_rows) {
-    Chunk block = rows.slice(first, std::min(block_rows, rows.length - first));
-    for (const auto& function : functions_) block = function->apply(block, scratch);
-    state.fold_->update(block);
-  }
+  const auto fold = [&](const Chunk& block) {
+    if (functions_.empty()) return state.fold_->update(block);
+    Chunk result = functions_.front()->apply(block, scratch);
+    for (std::size_t i = 1; i < functions_.size(); ++i) result = functions_[i]->apply(result, scratch);
+    state.fold_->update(result);
+  };
+  if (rows.length <= block_rows) return fold(rows);
+  for (std::size_t first = 0; first < rows.length; first += block_rows)
+    fold(rows.slice(first, std::min(block_rows, rows.length - first)));
 }
 
 void Aggregation::merge(AggregateState& into, const AggregateState& from) const {
