@@ -14,8 +14,8 @@ constexpr std::uint32_t version = 1;
 constexpr std::size_t checksum_bytes = 32;
 constexpr std::uint64_t max_rows = std::uint64_t{1} << 63;
 constexpr std::uint32_t max_totals = 1'000'000;
-constexpr std::int64_t max_exponent = 3000;
-constexpr std::uint32_t max_mantissa_bytes = 1024;
+constexpr std::int64_t max_exponent = 4400;
+constexpr std::uint32_t max_mantissa_bytes = 1088;
 
 [[noreturn]] void refuse(const char* what) {
   throw Error(ErrorCode::bad_data, "state",

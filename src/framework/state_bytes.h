@@ -5,9 +5,9 @@
 //   identity   u32 length, then that many bytes: the aggregation's description
 //   rows       u64       at most 2^63
 //   count      u32       the number of totals, at most 1,000,000
-//   totals     each: i64 exponent in [-3000, 3000], u8 sign (0 zero, 1 positive, 2 negative), u32 length of
+//   totals     each: i64 exponent in [-4400, 4400], u8 sign (0 zero, 1 positive, 2 negative), u32 length of
 //   the
-//              mantissa, at most 1024, and its bytes, the last of them not zero; the mantissa is odd, or
+//              mantissa, at most 1088, and its bytes, the last of them not zero; the mantissa is odd, or
 //              absent for 0
 //   checksum   32 bytes  SHA-256 of everything before it
 //

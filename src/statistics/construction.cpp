@@ -77,6 +77,19 @@ Dyadic outward_down(const Rational& value) {
   return range_end(to_double_down(value));
 }
 
+Bounds power_range(const Bounds& bounds, int power) {
+  Dyadic lower = bounds.lower();
+  Dyadic upper = bounds.upper();
+  for (int i = 1; i < power; ++i) {
+    lower = lower * bounds.lower();
+    upper = upper * bounds.upper();
+  }
+  if (power % 2 != 0) return {lower, upper};
+  const auto [low, high] = std::minmax(lower, upper);
+  const bool zero_inside = bounds.lower().sign() < 0 && bounds.upper().sign() > 0;
+  return {zero_inside ? Dyadic(0) : low, high};
+}
+
 Rounding rounding_for(const Rational& sensitivity, bool integer, const Bounds& bounds) {
   if (integer) return {Grid(0), sensitivity};
   if (sensitivity == 0) {

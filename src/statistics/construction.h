@@ -25,6 +25,8 @@ Rational to_rational(std::uint64_t n);
 // An end of a public range, rounded outward to a double; refused when it is beyond the largest.
 Dyadic outward_up(const Rational& value);
 Dyadic outward_down(const Rational& value);
+// The least and the largest x^power of x in the bounds, power >= 1.
+Bounds power_range(const Bounds& bounds, int power);
 
 // The last step of every real statistic: the grid g (see statistics.h) and the sensitivity on it.
 struct Rounding {

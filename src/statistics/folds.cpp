@@ -7,6 +7,8 @@
 #include "snapdp/numeric/exact_sum.h"
 #include "snapdp/numeric/integer_sum.h"
 #include "statistics/bin_index.h"
+#include "statistics/construction.h"
+#include "statistics/power_sums.h"
 
 namespace snapdp {
 namespace {
@@ -46,12 +48,18 @@ void add(ExactProducts& sums, const Chunk& block) {
 void add(IntegerProducts& sums, const Chunk& block) {
   sums.add(integers(block, 0), integers(block, 1));
 }
+void add(PowerSums& sums, const Chunk& block) {
+  sums.add(block.column[0], block.length);
+}
 
 std::vector<Dyadic> values(const ExactSum& sum) {
   return {sum.total()};
 }
 std::vector<Dyadic> values(const IntegerSum& sum) {
   return {sum.total()};
+}
+std::vector<Dyadic> values(const PowerSums& sums) {
+  return sums.totals();
 }
 template <typename Moments>
 std::vector<Dyadic> values(const Moments& sums) requires requires {
@@ -69,6 +77,9 @@ void restore(ExactSum& sum, const std::vector<Dyadic>& totals) {
 }
 void restore(IntegerSum& sum, const std::vector<Dyadic>& totals) {
   sum.add_total(totals[0]);
+}
+void restore(PowerSums& sums, const std::vector<Dyadic>& totals) {
+  sums.add_totals(totals);
 }
 template <typename Moments>
 void restore(Moments& sums, const std::vector<Dyadic>& totals) requires requires {
@@ -292,6 +303,32 @@ std::shared_ptr<const Fold> moments_fold(const AtomDomain& column) {
     return make_fold(IntegerMoments(integer_low(bounds), integer_high(bounds)), 2, possible, description);
   }
   return make_fold(ExactMoments(low(bounds), high(bounds)), 2, possible, description);
+}
+
+std::shared_ptr<const Fold> power_sums_fold(const AtomDomain& column, int degree) {
+  if (degree == 1) return sum_fold(column);
+  if (degree == 2) return moments_fold(column);
+  const auto possible = [column, degree](const Totals& totals) {
+    require_kind(column, totals);
+    for (int power = 1; power <= degree; ++power) {
+      const auto i = static_cast<std::size_t>(power - 1);
+      require_totals(totals.values[i].exponent() >= power * PowerSums::finest_exponent,
+                     "a sum is finer than powers of doubles are");
+      require_sum(totals, i, power_range(*column.bounds, power));
+    }
+    // Cauchy-Schwarz for x^i and x^j: (sum x^(i+j))^2 <= sum x^(2i) sum x^(2j), with x^0 = 1.
+    const auto sum = [&](int power) {
+      return power == 0 ? times(totals.rows, Dyadic(1)) : totals.values[static_cast<std::size_t>(power - 1)];
+    };
+    for (int i = 0; 2 * i <= degree; ++i) {
+      for (int j = i + 1; 2 * j <= degree; ++j) {
+        require_totals(sum(i + j) * sum(i + j) <= sum(2 * i) * sum(2 * j),
+                       "a sum of powers is too large for the others");
+      }
+    }
+  };
+  return make_fold(PowerSums(column, degree), static_cast<std::size_t>(degree), possible,
+                   "sums of powers 1 to " + std::to_string(degree) + " of " + describe(column));
 }
 
 std::shared_ptr<const Fold> products_fold(const AtomDomain& x, const AtomDomain& y) {

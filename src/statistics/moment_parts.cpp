@@ -1,0 +1,197 @@
+// Variance, covariance, standard deviation and correlation from released parts, and their accuracies by interval
+// arithmetic on exact rationals: if every part's exact value lies in its interval, the exact result lies in the
+// interval that the same formula gives, however the values inside hang together.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "snapdp/statistics/moments.h"
+#include "statistics/construction.h"
+
+namespace snapdp {
+namespace {
+
+struct Interval {
+  Rational low;
+  Rational high;
+};
+
+Interval operator-(const Interval& a, const Interval& b) {
+  return {a.low - b.high, a.high - b.low};
+}
+Interval operator*(const Interval& a, const Interval& b) {
+  const auto [low, high] = std::minmax({Rational(a.low * b.low), Rational(a.low * b.high),
+                                        Rational(a.high * b.low), Rational(a.high * b.high)});
+  return {low, high};
+}
+// b.low > 0.
+Interval operator/(const Interval& a, const Interval& b) {
+  return a * Interval{1 / b.high, 1 / b.low};
+}
+Interval square(const Interval& a) {
+  const Interval product = a * a;
+  return {std::max(product.low, Rational(0)), product.high};
+}
+
+// What the exact number may be; nothing when the part says nothing or the two do not meet, which can only be when the
+// part is worse than it claims.
+std::optional<Interval> known(const ReleasedPart& part, const Interval& range) {
+  if (!std::isfinite(part.accuracy)) return std::nullopt;
+  const Rational value = part.value.rational();
+  const Rational accuracy(part.accuracy);
+  const Interval both{std::max(range.low, Rational(value - accuracy)),
+                      std::min(range.high, Rational(value + accuracy))};
+  if (both.low > both.high) return std::nullopt;
+  return both;
+}
+
+// The exact number of rows is an integer and at least 2.
+std::optional<Interval> known_count(const ReleasedPart& count) {
+  if (!std::isfinite(count.accuracy)) return std::nullopt;
+  const Rational accuracy(count.accuracy);
+  const Integer low = ceil(Rational(count.value.rational() - accuracy));
+  const Integer high = floor(Rational(count.value.rational() + accuracy));
+  if (high < 2 || low > high) return std::nullopt;
+  return Interval{std::max(Rational(low), Rational(2)), Rational(high)};
+}
+
+// The distance from the released number to the farther end of what is left of the range.
+double half_width(double released, const Interval& range, const std::optional<Interval>& enclosure) {
+  Interval left = range;
+  if (enclosure && enclosure->low <= range.high && enclosure->high >= range.low)
+    left = {std::max(range.low, enclosure->low), std::min(range.high, enclosure->high)};
+  const Rational value(released);
+  return to_double_up(std::max({Rational(left.high - value), Rational(value - left.low), Rational(0)}));
+}
+
+double clamped(const Rational& value, const Interval& range) {
+  return to_double_nearest(std::clamp(value, range.low, range.high));
+}
+
+// The square root, not above it and by a factor of less than 1 + 2^-64 below it, with what must be added to be above.
+struct Root {
+  Rational low;
+  Rational high;
+};
+Root root(const Rational& value) {
+  if (value <= 0) return {0, 0};
+  constexpr long bits = 132;
+  const auto size = [](const Integer& integer) {
+    return static_cast<long>(mpz_sizeinbase(integer.get_mpz_t(), 2));
+  };
+  const long shift = std::max(0L, (bits + size(value.get_den()) - size(value.get_num())) / 2);
+  const Integer unit = Integer(1) << static_cast<mp_bitcnt_t>(shift);
+  // floor(sqrt(floor(x))) = floor(sqrt(x)).
+  const Integer whole = sqrt(floor(Rational(value * unit * unit)));
+  return {Rational(Rational(whole) / unit), Rational(Rational(whole + 1) / unit)};
+}
+
+// (b - a)(d - c) / 2: the largest covariance of two or more rows, that of two rows at opposite corners.
+Rational largest_covariance(const Bounds& x, const Bounds& y) {
+  return x.width().rational() * y.width().rational() / 2;
+}
+
+Interval variance_range(const Bounds& bounds) {
+  return {0, largest_covariance(bounds, bounds)};
+}
+
+Interval covariance_range(const Bounds& x, const Bounds& y) {
+  const Rational largest = largest_covariance(x, y);
+  return {-largest, largest};
+}
+
+// Sums of `rows` numbers in [-size, size].
+Interval sums(const Interval& rows, const Rational& size) {
+  return {-rows.high * size, rows.high * size};
+}
+
+}  // namespace
+
+double variance_from_parts(const Bounds& bounds, const Dyadic& count, const Dyadic& sum,
+                           const Dyadic& squares) {
+  const Interval range = variance_range(bounds);
+  if (count < Dyadic(2)) return to_double_nearest(range.high / 2);
+  const Rational n = count.rational();
+  return clamped((squares.rational() - sum.rational() * sum.rational() / n) / (n - 1), range);
+}
+
+double variance_accuracy(const Bounds& bounds, const ReleasedPart& count, const ReleasedPart& sum,
+                         const ReleasedPart& squares) {
+  const Rational half = bounds.width().rational() / 2;
+  std::optional<Interval> variance;
+  if (const std::optional<Interval> n = known_count(count)) {
+    const std::optional<Interval> s = known(sum, sums(*n, half));
+    const std::optional<Interval> q = known(squares, {0, n->high * half * half});
+    if (s && q) variance = (*q - square(*s) / *n) / (*n - Interval{1, 1});
+  }
+  return half_width(variance_from_parts(bounds, count.value, sum.value, squares.value),
+                    variance_range(bounds), variance);
+}
+
+double covariance_from_parts(const Bounds& x, const Bounds& y, const Dyadic& count, const Dyadic& sum_x,
+                             const Dyadic& sum_y, const Dyadic& products) {
+  if (count < Dyadic(2)) return 0;
+  const Rational n = count.rational();
+  return clamped((products.rational() - sum_x.rational() * sum_y.rational() / n) / (n - 1),
+                 covariance_range(x, y));
+}
+
+double covariance_accuracy(const Bounds& x, const Bounds& y, const ReleasedPart& count,
+                           const ReleasedPart& sum_x, const ReleasedPart& sum_y,
+                           const ReleasedPart& products) {
+  const Rational half_x = x.width().rational() / 2;
+  const Rational half_y = y.width().rational() / 2;
+  std::optional<Interval> covariance;
+  if (const std::optional<Interval> n = known_count(count)) {
+    const std::optional<Interval> s = known(sum_x, sums(*n, half_x));
+    const std::optional<Interval> t = known(sum_y, sums(*n, half_y));
+    const std::optional<Interval> p = known(products, sums(*n, half_x * half_y));
+    if (s && t && p) covariance = (*p - *s * *t / *n) / (*n - Interval{1, 1});
+  }
+  return half_width(covariance_from_parts(x, y, count.value, sum_x.value, sum_y.value, products.value),
+                    covariance_range(x, y), covariance);
+}
+
+double standard_deviation_from_variance(const Dyadic& variance) {
+  return to_double_nearest(root(variance.rational()).low);
+}
+
+double standard_deviation_accuracy(const ReleasedPart& variance) {
+  if (!std::isfinite(variance.accuracy)) return variance.accuracy;
+  const Rational value = variance.value.rational();
+  const Rational accuracy(variance.accuracy);
+  const Rational released(standard_deviation_from_variance(variance.value));
+  const Rational above = root(value + accuracy).high - released;
+  const Rational below = released - root(value - accuracy).low;
+  return to_double_up(std::max({above, below, Rational(0)}));
+}
+
+double correlation_from_parts(const Dyadic& covariance, const Dyadic& variance_x, const Dyadic& variance_y) {
+  if (variance_x.sign() <= 0 || variance_y.sign() <= 0) return 0;
+  const Rational c = covariance.rational();
+  const Rational size = root(c * c / (variance_x.rational() * variance_y.rational())).low;
+  return clamped(covariance.sign() < 0 ? Rational(-size) : size, {-1, 1});
+}
+
+double correlation_accuracy(const ReleasedPart& covariance, const ReleasedPart& variance_x,
+                            const ReleasedPart& variance_y) {
+  const auto enclose = [&]() -> std::optional<Interval> {
+    for (const ReleasedPart* part : {&covariance, &variance_x, &variance_y}) {
+      if (!std::isfinite(part->accuracy)) return std::nullopt;
+    }
+    const auto low = [](const ReleasedPart& part) {
+      return Rational(part.value.rational() - Rational(part.accuracy));
+    };
+    const auto high = [](const ReleasedPart& part) {
+      return Rational(part.value.rational() + Rational(part.accuracy));
+    };
+    if (low(variance_x) <= 0 || low(variance_y) <= 0) return std::nullopt;
+    const Interval product{low(variance_x) * low(variance_y), high(variance_x) * high(variance_y)};
+    return Interval{low(covariance), high(covariance)} /
+           Interval{root(product.low).low, root(product.high).high};
+  };
+  return half_width(correlation_from_parts(covariance.value, variance_x.value, variance_y.value), {-1, 1},
+                    enclose());
+}
+
+}  // namespace snapdp
