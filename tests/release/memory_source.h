@@ -1,13 +1,18 @@
-// A Source of rows held in memory, which folds in several pieces and remembers how it was used.
+// A Source of rows held in memory, which folds in several pieces and remembers how it was used. It selects rows one
+// step after the other, as the comments of source.h say, so that faster sources can be held against it.
 #pragma once
 
+#include <algorithm>
 #include <map>
+#include <numeric>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "snapdp/framework/row_hash.h"
 #include "snapdp/release/source.h"
 
 namespace snapdp {
@@ -16,7 +21,7 @@ class MemorySource : public Source {
  public:
   using Reals = std::vector<double>;
   using Integers = std::vector<std::int64_t>;
-  using Texts = std::vector<std::string_view>;
+  using Texts = std::vector<std::string_view>;  // std::string_view() is null
   using Cells = std::variant<Reals, Integers, Texts>;
 
   MemorySource& add(SourceColumn column, Cells cells) {
@@ -36,25 +41,27 @@ class MemorySource : public Source {
   std::vector<SourceColumn> columns() override { return header_; }
 
   using Source::fold;
-  FoldResult fold(const RowSelection&, std::span<const FoldRequest> requests,
+  FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
                   const Progress& progress) override {
     ++folds;
     if (before_fold) before_fold();
     FoldResult result;
     result.rows = rows_;
+    const Rows selected = select(selection, requests);
     for (const FoldRequest& request : requests) {
-      Converted converted;
-      std::vector<Column> columns;
+      const Rows rows = request.groups ? limit_groups(*selection.unit, *request.groups, selected) : selected;
+      std::vector<OwnedColumn> owned;
       for (std::size_t i = 0; i < request.columns.size(); ++i) {
-        columns.push_back(convert(cells_.at(request.columns[i]),
-                                  request.aggregation->input_domain().columns()[i].type, converted));
+        owned.push_back(
+            convert(cells_.at(request.columns[i]), request.aggregation->input_domain().columns()[i].type)
+                .of(rows));
       }
-      const Chunk all(columns, rows_);
+      const Chunk all(views(owned), rows.size());
       AggregateState state = request.aggregation->start();
-      const std::size_t half = rows_ / 2;
+      const std::size_t half = rows.size() / 2;
       AggregateState other = request.aggregation->start();
       request.aggregation->update(other, all.slice(0, half));
-      request.aggregation->update(state, all.slice(half, rows_ - half));
+      request.aggregation->update(state, all.slice(half, rows.size() - half));
       request.aggregation->merge(state, other);
       result.states.push_back(std::move(state));
     }
@@ -63,20 +70,152 @@ class MemorySource : public Source {
   }
 
  private:
-  using Converted = std::vector<std::unique_ptr<Reals>>;
+  using Rows = std::vector<std::size_t>;
 
-  static Column convert(const Cells& cells, AtomType type, Converted& converted) {
-    Column column;
-    column.type = type;
-    if (const auto* integers = std::get_if<Integers>(&cells); integers != nullptr && type == AtomType::real) {
-      converted.push_back(std::make_unique<Reals>(integers->begin(), integers->end()));
-      column.values = converted.back()->data();
+  struct OwnedColumn {
+    AtomType type = AtomType::real;
+    Reals reals;
+    Integers integers;
+    Texts texts;
+    std::vector<std::uint8_t> validity;
+
+    explicit OwnedColumn(AtomType wanted) : type(wanted) {}
+    Column view() const {
+      Column column;
+      column.type = type;
+      column.values = type == AtomType::real      ? static_cast<const void*>(reals.data())
+                      : type == AtomType::integer ? static_cast<const void*>(integers.data())
+                                                  : static_cast<const void*>(texts.data());
+      column.validity = validity.data();
       return column;
     }
-    if (cells.index() != static_cast<std::size_t>(type))
-      throw std::logic_error("the fake does not convert this");
-    column.values = std::visit([](const auto& values) -> const void* { return values.data(); }, cells);
+    void append(const Column& from, std::size_t row, std::size_t at) {
+      validity.resize(at / 8 + 1);
+      const bool valid = from.valid(row);
+      if (valid) validity[at / 8] = static_cast<std::uint8_t>(validity[at / 8] | 1U << (at % 8));
+      if (type == AtomType::real) reals.push_back(valid ? from.reals()[row] : 0);
+      if (type == AtomType::integer) integers.push_back(valid ? from.integers()[row] : 0);
+      if (type == AtomType::text) texts.push_back(valid ? from.texts()[row] : std::string_view());
+    }
+    OwnedColumn of(const Rows& rows) const {
+      OwnedColumn some(type);
+      some.validity.resize(1);
+      for (std::size_t i = 0; i < rows.size(); ++i) some.append(view(), rows[i], i);
+      return some;
+    }
+  };
+
+  static std::vector<Column> views(const std::vector<OwnedColumn>& owned) {
+    std::vector<Column> columns;
+    for (const OwnedColumn& column : owned) columns.push_back(column.view());
+    return columns;
+  }
+
+  // The cells as they are.
+  static OwnedColumn exact(const Cells& cells) {
+    OwnedColumn column(static_cast<AtomType>(cells.index()));
+    if (const auto* reals = std::get_if<Reals>(&cells)) column.reals = *reals;
+    if (const auto* integers = std::get_if<Integers>(&cells)) column.integers = *integers;
+    if (const auto* texts = std::get_if<Texts>(&cells)) column.texts = *texts;
+    const std::size_t rows = std::visit([](const auto& values) { return values.size(); }, cells);
+    column.validity.assign(rows / 8 + 1, 0xff);
+    for (std::size_t row = 0; row < column.texts.size(); ++row) {
+      if (column.texts[row].data() == nullptr)
+        column.validity[row / 8] = static_cast<std::uint8_t>(column.validity[row / 8] & ~(1U << (row % 8)));
+    }
     return column;
+  }
+
+  static OwnedColumn convert(const Cells& cells, AtomType type) {
+    OwnedColumn same = exact(cells);
+    if (same.type == type) return same;
+    OwnedColumn converted(type);
+    if (same.type == AtomType::integer && type == AtomType::real) {
+      converted.reals.assign(same.integers.begin(), same.integers.end());
+      converted.validity = same.validity;
+      return converted;
+    }
+    if (same.type != AtomType::text) throw std::logic_error("the fake does not convert this");
+    const Transformation parse = make_parse(untrusted_domain({AtomType::text}), symmetric_distance(), {type});
+    converted.validity.resize(1);
+    const Column view = same.view();
+    const Chunk all({&view, 1}, same.texts.size());
+    Scratch scratch;
+    for (std::size_t first = 0; first < all.length; first += block_rows) {
+      const Chunk block = all.slice(first, std::min(block_rows, all.length - first));
+      const Chunk parsed = parse.functions().at(0)->apply(block, scratch);
+      for (std::size_t row = 0; row < parsed.length; ++row)
+        converted.append(parsed.column[0], row, first + row);
+    }
+    return converted;
+  }
+
+  // By unit, in the order of their content.
+  std::map<std::string, Rows> by_unit(const RowSelection::UnitLimit& unit, const Rows& rows) const {
+    const OwnedColumn cells = exact(cells_.at(unit.column));
+    const Column column = cells.view();
+    std::map<std::string, Rows> units;
+    for (const std::size_t row : rows) {
+      if (names_unit(column, row)) units[row_content({&column, 1}, row)].push_back(row);
+    }
+    return units;
+  }
+
+  Rows select(const RowSelection& selection, std::span<const FoldRequest> requests) const {
+    Rows rows(rows_);
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    if (selection.where) {
+      std::vector<OwnedColumn> owned;
+      for (std::size_t i = 0; i < selection.where->columns.size(); ++i)
+        owned.push_back(convert(cells_.at(selection.where->columns[i]), selection.where->types[i]));
+      const Chunk all(views(owned), rows_);
+      std::erase_if(rows, [&](std::size_t row) {
+        std::uint8_t holds = 0;
+        selection.where->predicate.evaluate(all.slice(row, 1), &holds);
+        return holds == 0;
+      });
+    }
+    if (!selection.unit) return rows;
+
+    std::set<std::string> read{selection.unit->column};
+    if (selection.where) read.insert(selection.where->columns.begin(), selection.where->columns.end());
+    for (const FoldRequest& request : requests) {
+      read.insert(request.columns.begin(), request.columns.end());
+      if (request.groups) read.insert(request.groups->column);
+    }
+    std::vector<OwnedColumn> owned;
+    for (const std::string& name : read) owned.push_back(exact(cells_.at(name)));
+    const std::vector<Column> content = views(owned);
+    std::vector<std::uint64_t> hashes(rows_);
+    hash_rows(RowHashKey::rows, content, rows_, hashes.data());
+    Rows kept;
+    for (auto& [unit, of_unit] : by_unit(*selection.unit, rows)) {
+      std::sort(of_unit.begin(), of_unit.end(), [&](std::size_t a, std::size_t b) {
+        return std::pair(hashes[a], row_content(content, a)) < std::pair(hashes[b], row_content(content, b));
+      });
+      of_unit.resize(std::min<std::uint64_t>(of_unit.size(), selection.unit->max_rows));
+      kept.insert(kept.end(), of_unit.begin(), of_unit.end());
+    }
+    return kept;
+  }
+
+  Rows limit_groups(const RowSelection::UnitLimit& unit, const FoldRequest::GroupLimit& groups,
+                    const Rows& rows) const {
+    const std::vector<OwnedColumn> owned{exact(cells_.at(unit.column)), exact(cells_.at(groups.column))};
+    const std::vector<Column> columns = views(owned);
+    std::vector<std::uint64_t> hashes(rows_);
+    hash_rows(RowHashKey::groups, columns, rows_, hashes.data());
+    Rows kept;
+    for (const auto& [name, of_unit] : by_unit(unit, rows)) {
+      std::map<std::pair<std::uint64_t, std::string>, Rows> of_group;
+      for (const std::size_t row : of_unit) of_group[{hashes[row], row_content(columns, row)}].push_back(row);
+      std::uint64_t taken = 0;
+      for (const auto& [key, members] : of_group) {
+        if (++taken > groups.max_groups) break;
+        kept.insert(kept.end(), members.begin(), members.end());
+      }
+    }
+    return kept;
   }
 
   std::vector<SourceColumn> header_;

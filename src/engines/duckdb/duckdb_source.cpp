@@ -9,17 +9,19 @@
 #include "engines/duckdb/connection.h"
 #include "engines/duckdb/csv_file.h"
 #include "engines/duckdb/fold_function.h"
+#include "engines/duckdb/row_query.h"
 #include "engines/duckdb/table.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
 namespace {
 
+using engine::CellInput;
 using engine::Connection;
 using engine::EngineFailure;
 using engine::FoldAggregation;
 using engine::FoldFunction;
-using engine::FoldInput;
+using engine::RowQuery;
 using engine::Table;
 
 [[noreturn]] void refuse_path(ErrorCode code, const std::string& path, const std::string& rule) {
@@ -70,42 +72,6 @@ FileFormat format_of(const DuckdbOptions& options) {
           "\" does not tell it; name the file .csv, .tsv, .txt, .parquet or .pq, or say csv or parquet");
 }
 
-std::string word(AtomType type) {
-  switch (type) {
-    case AtomType::real:
-      return "real";
-    case AtomType::integer:
-      return "integer";
-    case AtomType::text:
-      break;
-  }
-  return "text";
-}
-
-// How a column is read as the wanted type.
-FoldInput input_of(const Table& table, const std::string& name, AtomType wanted) {
-  const auto column = std::find_if(table.columns().begin(), table.columns().end(),
-                                   [&](const SourceColumn& each) { return each.name == name; });
-  if (column == table.columns().end()) {
-    throw Error(ErrorCode::bad_data, "column",
-                "column = " + engine::shown(name) + ": the data have no column of exactly this name");
-  }
-  if (!column->unusable.empty()) {
-    throw Error(ErrorCode::bad_data, "column",
-                "column = " + engine::shown(name) + ": it is " + column->unusable +
-                    "; statistics take numbers and text");
-  }
-  const std::string sql = engine::sql_column(static_cast<std::size_t>(column - table.columns().begin()));
-  if (!column->type) return {sql, true, wanted};
-  if (*column->type != wanted && !(*column->type == AtomType::integer && wanted == AtomType::real)) {
-    throw Error(ErrorCode::bad_data, "type",
-                "type = \"" + word(wanted) + "\": column " + engine::shown(name) + " is " +
-                    word(*column->type) +
-                    " by the file's schema; declare it so, or leave its type to the schema");
-  }
-  return {"TRY_CAST(" + sql + " AS " + (wanted == AtomType::real ? "DOUBLE" : "BIGINT") + ")", false, wanted};
-}
-
 // Everything may come from a file, so the aggregation must take everything.
 void check_domain(const FoldRequest& request) {
   const std::vector<AtomDomain>& columns = request.aggregation->input_domain().columns();
@@ -132,42 +98,88 @@ class DuckdbSource final : public Source {
   std::vector<SourceColumn> columns() override { return open_table()->columns(); }
 
   using Source::fold;
-  FoldResult fold(const RowSelection&, std::span<const FoldRequest> requests,
+  FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
                   const Progress& progress) override {
+    for (const FoldRequest& request : requests) check_domain(request);
     const std::unique_ptr<const Table> table = open_table();
-    std::vector<FoldInput> inputs;  // without repetition
+    RowQuery query(connection_, *table, selection, requests);
+    const std::vector<Pass> passes = passes_of(requests);
+    const Table::Scan scan = table->scan();
+
+    std::vector<std::optional<AggregateState>> states(requests.size());
+    FoldResult result;
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+      Progress progress_of_pass;
+      if (progress) {
+        progress_of_pass = [&, i](double percent) {
+          progress((100 * static_cast<double>(i) + percent) / static_cast<double>(passes.size()));
+        };
+      }
+      engine::FoldedRows folded = fold(passes[i], requests, *table, scan, query, progress_of_pass);
+      if (i > 0 && folded.rows != result.rows) table->malformed();  // the file changed meanwhile
+      result.rows = folded.rows;
+      for (std::size_t k = 0; k < folded.states.size(); ++k)
+        states[passes[i].requests[k]] = std::move(folded.states[k]);
+    }
+    for (std::optional<AggregateState>& state : states) result.states.push_back(std::move(state.value()));
+    return result;
+  }
+
+ private:
+  // Requests that see the same rows.
+  struct Pass {
+    std::optional<FoldRequest::GroupLimit> groups;
+    std::vector<std::size_t> requests;
+  };
+
+  static std::vector<Pass> passes_of(std::span<const FoldRequest> requests) {
+    std::vector<Pass> passes;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      auto pass = std::find_if(passes.begin(), passes.end(),
+                               [&](const Pass& each) { return each.groups == requests[i].groups; });
+      if (pass == passes.end()) pass = passes.insert(pass, Pass{requests[i].groups, {}});
+      pass->requests.push_back(i);
+    }
+    if (passes.empty()) passes.emplace_back();  // the rows are counted, and checked, all the same
+    return passes;
+  }
+
+  // The states of the pass's requests, and the number of raw rows.
+  engine::FoldedRows fold(const Pass& pass, std::span<const FoldRequest> requests, const Table& table,
+                          const Table::Scan& scan, RowQuery& query, const Progress& progress) {
+    std::vector<CellInput> inputs;  // without repetition
     std::vector<FoldAggregation> aggregations;
-    for (const FoldRequest& request : requests) {
-      check_domain(request);
+    for (const std::size_t place : pass.requests) {
+      const FoldRequest& request = requests[place];
       FoldAggregation& aggregation = aggregations.emplace_back();
       aggregation.aggregation = request.aggregation;
       for (std::size_t i = 0; i < request.columns.size(); ++i) {
         const AtomType wanted = request.aggregation->input_domain().columns()[i].type;
-        const FoldInput input = input_of(*table, request.columns[i], wanted);
+        const CellInput input = query.input(engine::cell_input(table, request.columns[i], wanted));
         const auto known = std::find(inputs.begin(), inputs.end(), input);
         aggregation.inputs.push_back(static_cast<std::size_t>(known - inputs.begin()));
         if (known == inputs.end()) inputs.push_back(input);
       }
     }
-
-    const Table::Scan scan = table->scan();
+    const std::string from = query.from(scan.from, pass.groups);
     FoldFunction function(connection_, std::move(inputs), std::move(aggregations));
     try {
-      engine::Result result = connection_.run("SELECT " + function.call() + " FROM " + scan.from, progress);
+      engine::Result result = connection_.run("SELECT " + function.call() + " FROM " + from, progress);
       const engine::DataChunk chunk(duckdb_fetch_chunk(*result.out()));
       if (chunk.get() == nullptr) throw EngineFailure(EngineFailure::Kind::other);
       const auto* places = static_cast<const std::uint64_t*>(
           duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk.get(), 0)));
       engine::FoldedRows folded = function.take(places[0]);
-      if (scan.rows && folded.rows != *scan.rows) table->malformed();
-      return {std::move(folded.states), folded.rows};
+      folded.rows = query.take_raw_rows().value_or(folded.rows);
+      if (scan.rows && folded.rows != *scan.rows) table.malformed();
+      return folded;
     } catch (const EngineFailure& failure) {
+      query.rethrow();
       function.rethrow();
-      engine::report(failure, *table);
+      engine::report(failure, table);
     }
   }
 
- private:
   std::unique_ptr<const Table> open_table() const {
     return format_ == FileFormat::csv ? engine::open_csv(path_, delimiter_)
                                       : engine::open_parquet(connection_, path_);

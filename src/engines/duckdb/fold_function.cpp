@@ -1,10 +1,7 @@
 #include "engines/duckdb/fold_function.h"
 
-#include <array>
 #include <atomic>
-#include <bit>
 #include <mutex>
-#include <optional>
 
 #include "snapdp/error.h"
 
@@ -13,40 +10,14 @@ namespace {
 
 using Function = Handle<duckdb_aggregate_function, duckdb_destroy_aggregate_function>;
 
-// DuckDB's validity masks are 64-bit words, a Column's are bytes.
-static_assert(std::endian::native == std::endian::little);
-
-// Room for the converted cells of one vector, per thread and input.
-struct Converted {
-  std::array<std::string_view, block_rows> texts;
-  Scratch parsed;
-};
-
-Converted& converted(std::size_t input) {
-  thread_local std::vector<std::unique_ptr<Converted>> all;
-  while (all.size() <= input) all.push_back(std::make_unique<Converted>());
-  return *all[input];
-}
-
 }  // namespace
 
 class FoldFunction::Pass {
  public:
-  Pass(std::vector<FoldInput> inputs, std::vector<FoldAggregation> aggregations)
-      : inputs_(std::move(inputs)), aggregations_(std::move(aggregations)) {
-    for (const FoldInput& input : inputs_) {
-      std::shared_ptr<const RowFunction> parse;
-      if (input.text && input.wanted != AtomType::text) {
-        // A row-wise function is the same under every metric.
-        parse = make_parse(untrusted_domain({AtomType::text}), symmetric_distance(), {input.wanted})
-                    .functions()
-                    .at(0);
-      }
-      parse_.push_back(std::move(parse));
-    }
-  }
+  Pass(std::vector<CellInput> inputs, std::vector<FoldAggregation> aggregations)
+      : reader_(std::move(inputs)), aggregations_(std::move(aggregations)) {}
 
-  const std::vector<FoldInput>& inputs() const { return inputs_; }
+  const CellReader& reader() const { return reader_; }
 
   FoldedRows start() const {
     FoldedRows empty;
@@ -61,12 +32,8 @@ class FoldFunction::Pass {
   }
 
   void update(duckdb_data_chunk chunk, duckdb_aggregate_state* states) const {
+    const std::vector<Column> columns = reader_.read(chunk);
     const std::size_t length = duckdb_data_chunk_get_size(chunk);
-    if (length > block_rows)
-      throw Error(ErrorCode::io, "engine", "engine: DuckDB's vectors are longer than SnapDP's blocks");
-    std::vector<Column> columns;
-    for (std::size_t i = 0; i < inputs_.size(); ++i)
-      columns.push_back(column(i, duckdb_data_chunk_get_vector(chunk, i), length));
     // Without GROUP BY all rows have the same state; with it, rows of one group often follow each other.
     for (std::size_t first = 0; first < length;) {
       std::size_t end = first + 1;
@@ -115,23 +82,7 @@ class FoldFunction::Pass {
   }
 
  private:
-  Column column(std::size_t input, duckdb_vector vector, std::size_t length) const {
-    // DuckDB flattens the vectors of an aggregate function of its C interface: one value a row.
-    Column result{inputs_[input].text ? AtomType::text : inputs_[input].wanted,
-                  duckdb_vector_get_data(vector),
-                  reinterpret_cast<const std::uint8_t*>(duckdb_vector_get_validity(vector)), 0};
-    if (!inputs_[input].text) return result;
-    Converted& room = converted(input);
-    const auto* texts = static_cast<const duckdb_string_t*>(result.values);
-    for (std::size_t row = 0; row < length; ++row)
-      room.texts[row] = result.valid(row) ? view(texts[row]) : std::string_view();
-    result.values = room.texts.data();
-    if (!parse_[input]) return result;
-    return parse_[input]->apply(Chunk(std::span<const Column>(&result, 1), length), room.parsed).column[0];
-  }
-
-  std::vector<FoldInput> inputs_;
-  std::vector<std::shared_ptr<const RowFunction>> parse_;  // one an input, or null
+  CellReader reader_;
   std::vector<FoldAggregation> aggregations_;
   mutable std::mutex mutex_;
   std::vector<FoldedRows> kept_;
@@ -192,14 +143,9 @@ void destroy(duckdb_aggregate_state* states, idx_t count) {
   }
 }
 
-duckdb_type type_of(const FoldInput& input) {
-  if (input.text) return DUCKDB_TYPE_VARCHAR;
-  return input.wanted == AtomType::real ? DUCKDB_TYPE_DOUBLE : DUCKDB_TYPE_BIGINT;
-}
-
 }  // namespace
 
-FoldFunction::FoldFunction(const Connection& connection, std::vector<FoldInput> inputs,
+FoldFunction::FoldFunction(const Connection& connection, std::vector<CellInput> inputs,
                            std::vector<FoldAggregation> aggregations)
     : pass_(std::make_shared<Pass>(std::move(inputs), std::move(aggregations))) {
   static std::atomic<std::uint64_t> next{0};
@@ -207,10 +153,8 @@ FoldFunction::FoldFunction(const Connection& connection, std::vector<FoldInput> 
 
   const Function function(duckdb_create_aggregate_function());
   duckdb_aggregate_function_set_name(function.get(), name_.c_str());
-  for (const FoldInput& input : pass_->inputs()) {
-    const LogicalType type(duckdb_create_logical_type(type_of(input)));
-    duckdb_aggregate_function_add_parameter(function.get(), type.get());
-  }
+  for (std::size_t i = 0; i < pass_->reader().inputs().size(); ++i)
+    duckdb_aggregate_function_add_parameter(function.get(), pass_->reader().type(i).get());
   const LogicalType place(duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT));
   duckdb_aggregate_function_set_return_type(function.get(), place.get());
   duckdb_aggregate_function_set_functions(function.get(), state_size, init, update, combine, finalize);
@@ -226,10 +170,7 @@ FoldFunction::FoldFunction(const Connection& connection, std::vector<FoldInput> 
 FoldFunction::~FoldFunction() = default;
 
 std::string FoldFunction::call() const {
-  std::string text = name_ + "(";
-  for (std::size_t i = 0; i < pass_->inputs().size(); ++i)
-    text += (i == 0 ? "" : ", ") + pass_->inputs()[i].sql;
-  return text + ")";
+  return name_ + "(" + pass_->reader().arguments() + ")";
 }
 
 void FoldFunction::rethrow() const {

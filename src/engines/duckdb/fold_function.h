@@ -12,19 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "engines/duckdb/cells.h"
 #include "engines/duckdb/connection.h"
 #include "snapdp/framework/aggregation.h"
 
 namespace snapdp::engine {
-
-// One argument of the function.
-struct FoldInput {
-  std::string sql;  // gives a DOUBLE, a BIGINT or, where `text` is set, a VARCHAR
-  bool text = false;
-  AtomType wanted = AtomType::real;
-
-  friend bool operator==(const FoldInput&, const FoldInput&) = default;
-};
 
 struct FoldAggregation {
   const Aggregation* aggregation = nullptr;
@@ -40,7 +32,7 @@ struct FoldedRows {
 class FoldFunction {
  public:
   // Registers the function. Its name is new, because the engine does not let go of functions until it closes.
-  FoldFunction(const Connection& connection, std::vector<FoldInput> inputs,
+  FoldFunction(const Connection& connection, std::vector<CellInput> inputs,
                std::vector<FoldAggregation> aggregations);
   ~FoldFunction();
   FoldFunction(const FoldFunction&) = delete;

@@ -1,5 +1,7 @@
 #include "engines/duckdb/table.h"
 
+#include <algorithm>
+
 #include "engines/duckdb/column_names.h"
 #include "engines/duckdb/csv_file.h"
 #include "snapdp/error.h"
@@ -10,7 +12,10 @@ namespace {
 class CsvTable final : public Table {
  public:
   CsvTable(const std::string& path, const CsvHeader& header, char delimiter)
-      : Table(text_columns(header)), path_(path), header_(header), delimiter_(delimiter) {}
+      : Table(text_columns(header), std::vector<bool>(header.names.size())),
+        path_(path),
+        header_(header),
+        delimiter_(delimiter) {}
 
   Scan scan() const override {
     const CsvShape shape = read_csv_shape(path_, header_, delimiter_);
@@ -56,8 +61,8 @@ class CsvTable final : public Table {
 
 class ParquetTable final : public Table {
  public:
-  ParquetTable(const std::string& path, std::vector<SourceColumn> columns)
-      : Table(std::move(columns)), path_(path) {}
+  ParquetTable(const std::string& path, std::vector<SourceColumn> columns, std::vector<bool> wide)
+      : Table(std::move(columns), std::move(wide)), path_(path) {}
 
   Scan scan() const override {
     std::string names;
@@ -131,6 +136,19 @@ SourceColumn schema_column(std::string name, duckdb_logical_type type) {
   }
 }
 
+bool is_wide(duckdb_logical_type type) {
+  switch (duckdb_get_type_id(type)) {
+    case DUCKDB_TYPE_UBIGINT:
+    case DUCKDB_TYPE_HUGEINT:
+    case DUCKDB_TYPE_UHUGEINT:
+      return true;
+    case DUCKDB_TYPE_DECIMAL:
+      return duckdb_decimal_scale(type) > 0 || duckdb_decimal_width(type) > 18;
+    default:
+      return false;
+  }
+}
+
 // The names of the top-level columns as the file has them. parquet_schema() lists the tree depth first, root first.
 std::vector<std::string> parquet_names(const Connection& connection, const std::string& path) {
   Result result =
@@ -160,10 +178,62 @@ std::vector<std::string> parquet_names(const Connection& connection, const std::
   }
 }
 
+std::string word(AtomType type) {
+  switch (type) {
+    case AtomType::real:
+      return "real";
+    case AtomType::integer:
+      return "integer";
+    case AtomType::text:
+      break;
+  }
+  return "text";
+}
+
+// The place of a column that can be used.
+std::size_t find_column(const Table& table, const std::string& name) {
+  const auto column = std::find_if(table.columns().begin(), table.columns().end(),
+                                   [&](const SourceColumn& each) { return each.name == name; });
+  if (column == table.columns().end()) {
+    throw Error(ErrorCode::bad_data, "column",
+                "column = " + shown(name) + ": the data have no column of exactly this name");
+  }
+  if (!column->unusable.empty()) {
+    throw Error(
+        ErrorCode::bad_data, "column",
+        "column = " + shown(name) + ": it is " + column->unusable + "; statistics take numbers and text");
+  }
+  return static_cast<std::size_t>(column - table.columns().begin());
+}
+
+CellInput number_input(const std::string& sql, AtomType type) {
+  return {"TRY_CAST(" + sql + " AS " + (type == AtomType::real ? "DOUBLE" : "BIGINT") + ")", false, type};
+}
+
 }  // namespace
 
 std::string sql_column(std::size_t place) {
   return "c" + std::to_string(place);
+}
+
+CellInput cell_input(const Table& table, const std::string& name, AtomType wanted) {
+  const std::size_t place = find_column(table, name);
+  const std::optional<AtomType> type = table.columns()[place].type;
+  if (!type) return {sql_column(place), true, wanted};
+  if (*type != wanted && !(*type == AtomType::integer && wanted == AtomType::real)) {
+    throw Error(ErrorCode::bad_data, "type",
+                "type = \"" + word(wanted) + "\": column " + shown(name) + " is " + word(*type) +
+                    " by the file's schema; declare it so, or leave its type to the schema");
+  }
+  return number_input(sql_column(place), wanted);
+}
+
+CellInput exact_cell_input(const Table& table, const std::string& name) {
+  const std::size_t place = find_column(table, name);
+  const std::optional<AtomType> type = table.columns()[place].type;
+  if (!type) return {sql_column(place), true, AtomType::text};
+  if (table.wide(place)) return {"CAST(" + sql_column(place) + " AS VARCHAR)", true, AtomType::text};
+  return number_input(sql_column(place), *type);
 }
 
 std::unique_ptr<const Table> open_csv(const std::string& path, char delimiter) {
@@ -172,6 +242,7 @@ std::unique_ptr<const Table> open_csv(const std::string& path, char delimiter) {
 
 std::unique_ptr<const Table> open_parquet(const Connection& connection, const std::string& path) {
   std::vector<SourceColumn> columns;
+  std::vector<bool> wide;
   try {
     const std::vector<std::string> names = parquet_names(connection, path);
     const Statement statement =
@@ -186,11 +257,12 @@ std::unique_ptr<const Table> open_parquet(const Connection& connection, const st
         bad_parquet("the schema of the Parquet file is one that SnapDP does not read");
       const LogicalType type(duckdb_prepared_statement_column_logical_type(statement.get(), i));
       columns.push_back(schema_column(names[i], type.get()));
+      wide.push_back(is_wide(type.get()));
     }
   } catch (const EngineFailure&) {
     bad_parquet("the file is not a Parquet file that DuckDB reads; check it, or say that it is CSV");
   }
-  return std::make_unique<ParquetTable>(path, std::move(columns));
+  return std::make_unique<ParquetTable>(path, std::move(columns), std::move(wide));
 }
 
 void report(const EngineFailure& failure, const Table& table) {

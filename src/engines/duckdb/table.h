@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engines/duckdb/cells.h"
 #include "engines/duckdb/connection.h"
 #include "snapdp/release/source.h"
 
@@ -16,6 +17,8 @@ class Table {
  public:
   virtual ~Table() = default;
   const std::vector<SourceColumn>& columns() const { return columns_; }
+  // Whether different numbers in this column may be read as the same double or 64-bit integer.
+  bool wide(std::size_t place) const { return wide_[place]; }
 
   struct Scan {
     std::string from;  // what comes after FROM; its columns are sql_column(0), sql_column(1) ...
@@ -27,14 +30,22 @@ class Table {
   [[noreturn]] virtual void malformed() const = 0;
 
  protected:
-  explicit Table(std::vector<SourceColumn> columns) : columns_(std::move(columns)) {}
+  Table(std::vector<SourceColumn> columns, std::vector<bool> wide)
+      : columns_(std::move(columns)), wide_(std::move(wide)) {}
 
  private:
   std::vector<SourceColumn> columns_;
+  std::vector<bool> wide_;
 };
 
 // Columns go by their place in SQL: DuckDB compares names without regard to case and renames duplicates.
 std::string sql_column(std::size_t place);
+
+// How a column is read as the wanted type. Throws bad_data when there is none of this name, or none of such a type.
+CellInput cell_input(const Table& table, const std::string& name, AtomType wanted);
+// How its cells are told apart: as the schema has them, so text is compared to the letter. Numbers that lie too close
+// for a double or beyond 64 bits are compared in writing.
+CellInput exact_cell_input(const Table& table, const std::string& name);
 
 // Both read the header or schema; they throw bad_data and io. `path` is what the connection may read.
 std::unique_ptr<const Table> open_csv(const std::string& path, char delimiter);

@@ -1,0 +1,32 @@
+// The order in which a privacy unit's rows and groups are kept: by a fixed keyed hash of their content.
+//
+// Which rows a limit keeps must depend on the unit's own rows alone, not on where they lie in the file, which thread
+// reads them or which other units there are: then adding or removing a unit leaves the choice for all others as it is.
+// Ties are broken by the content itself; rows that agree in it are the same row to every statistic that reads it. The
+// hash spreads the choice evenly. It need not withstand an adversary: whoever can write a unit's rows can choose them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "snapdp/framework/chunk.h"
+
+namespace snapdp {
+
+// The two keys: what is kept of a unit's rows tells nothing about which of its groups are kept. The values are the
+// ASCII codes of "SnapRows" and "SnapGrps"; they are part of the format of results and never change.
+enum class RowHashKey : std::uint64_t { rows = 0x536e6170526f7773, groups = 0x536e617047727073 };
+
+// The content of one row: its cells in order. A cell is a byte 0 for a null; 1 and the 8 bytes of an integer; 2 and the
+// 8 bytes of a double, -0 as +0 and every NaN as one; 3, the 8 bytes of the length and the bytes of a text. Numbers are
+// little-endian. Rows have equal content exactly when their cells are equal.
+std::string row_content(std::span<const Column> columns, std::size_t row);
+
+// hashes[row] = XXH3 with 64 bits, seeded by the key, of row_content(columns, row), for each of `length` rows.
+void hash_rows(RowHashKey key, std::span<const Column> columns, std::size_t length, std::uint64_t* hashes);
+
+// False for a cell that names no privacy unit: null, NaN or text of nothing but white space.
+bool names_unit(const Column& column, std::size_t row);
+
+}  // namespace snapdp

@@ -1,0 +1,42 @@
+// From DuckDB's vectors to the library's columns: the one place where cells are converted.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engines/duckdb/connection.h"
+#include "snapdp/framework/transformation.h"
+
+namespace snapdp::engine {
+
+// One argument of a function that DuckDB calls.
+struct CellInput {
+  std::string sql;  // gives a DOUBLE, a BIGINT or, where `text` is set, a VARCHAR
+  bool text = false;
+  AtomType wanted = AtomType::real;  // text is parsed as make_parse says when it is wanted as a number
+
+  friend bool operator==(const CellInput&, const CellInput&) = default;
+};
+
+class CellReader {
+ public:
+  explicit CellReader(std::vector<CellInput> inputs);
+
+  const std::vector<CellInput>& inputs() const { return inputs_; }
+  // The type of argument i.
+  LogicalType type(std::size_t i) const;
+  // The arguments as SQL, with commas between.
+  std::string arguments() const;
+  // One column an argument, of the type wanted. They live in the chunk and in room of the calling thread's, until it
+  // reads again. Throws io for chunks longer than block_rows.
+  std::vector<Column> read(duckdb_data_chunk chunk) const;
+
+ private:
+  Column column(std::size_t input, duckdb_vector vector, std::size_t length) const;
+
+  std::vector<CellInput> inputs_;
+  std::vector<std::shared_ptr<const RowFunction>> parse_;  // one an input, or null
+};
+
+}  // namespace snapdp::engine

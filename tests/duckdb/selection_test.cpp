@@ -1,0 +1,410 @@
+// Which rows the DuckDB source selects, held against the plain selection of MemorySource and against counting.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "duckdb/source_testing.h"
+#include "release/memory_source.h"
+#include "snapdp/framework/row_hash.h"
+#include "snapdp/statistics/statistics.h"
+
+namespace snapdp {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+constexpr AtomType real = AtomType::real;
+constexpr AtomType integer = AtomType::integer;
+constexpr AtomType text = AtomType::text;
+
+// A table of text: columns pid, k (an integer), x (a number) and s.
+using Row = std::array<std::string, 4>;
+
+std::vector<Row> random_rows(std::mt19937_64& engine, std::size_t count) {
+  const auto pick = [&](const std::vector<std::string>& from) { return from[engine() % from.size()]; };
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string unit = engine() % 20 == 0 ? pick({"", " ", "\t ", "  x", "01", "1.0"})
+                                                : std::to_string(engine() % (count / 6 + 1));
+    rows.push_back({unit, std::to_string(engine() % 5),
+                    pick({"-0", "0", "0.5", "-7", "1e300", "nan", "2.25", ""}),
+                    pick({"a", "b", "", "c", "a ", "north west"})});
+    if (engine() % 4 == 0) rows.back() = rows[engine() % rows.size()];  // exact duplicates
+  }
+  return rows;
+}
+
+std::string csv_of(const std::vector<Row>& rows) {
+  std::string csv = "pid,k,x,s\n";
+  for (const Row& row : rows) csv += row[0] + "," + row[1] + "," + row[2] + "," + row[3] + "\n";
+  return csv;
+}
+
+// An empty cell is null.
+std::string_view cell(const std::string& written) {
+  return written.empty() ? std::string_view() : std::string_view(written);
+}
+
+MemorySource::Texts texts_of(const std::vector<Row>& rows, std::size_t column) {
+  MemorySource::Texts texts;
+  for (const Row& row : rows) texts.push_back(cell(row[column]));
+  return texts;
+}
+
+MemorySource memory_csv(const std::vector<Row>& rows) {
+  MemorySource source;
+  source.add("pid", texts_of(rows, 0)).add("k", texts_of(rows, 1)).add("x", texts_of(rows, 2));
+  source.add("s", texts_of(rows, 3));
+  return source;
+}
+
+// The same with k a BIGINT and x a DOUBLE in which what is missing is NaN.
+MemorySource memory_parquet(const std::vector<Row>& rows) {
+  MemorySource::Integers integers;
+  MemorySource::Reals reals;
+  for (const Row& row : rows) {
+    integers.push_back(std::stoll(row[1]));
+    reals.push_back(row[2].empty() ? std::nan("") : std::stod(row[2]));
+  }
+  MemorySource source;
+  source.add("pid", texts_of(rows, 0)).add({"k", integer, ""}, integers).add({"x", real, ""}, reals);
+  source.add("s", texts_of(rows, 3));
+  return source;
+}
+
+std::string write_both(const ScratchFolder& folder, const std::vector<Row>& rows) {
+  const std::string csv = folder.write("t.csv", csv_of(rows));
+  const std::string parquet = (folder.path() / "t.parquet").string();
+  run_sql(
+      {"COPY (SELECT pid, k::BIGINT AS k, coalesce(x, 'nan')::DOUBLE AS x, s FROM read_csv(" +
+       engine::sql_text(csv) + ", all_varchar = true, auto_detect = false, header = true, delim = ',', " +
+       "quote = '', escape = '', columns = {pid: 'VARCHAR', k: 'VARCHAR', x: 'VARCHAR', s: 'VARCHAR'})) TO " +
+       engine::sql_text(parquet) + " (FORMAT parquet, ROW_GROUP_SIZE 4096)"});
+  return csv;
+}
+
+RowSelection::Condition some_condition() {
+  return {
+      {"x", "s"},
+      {real, text},
+      Predicate::compare(0, real, Comparison::at_least, 0) && !Predicate::compare(1, Comparison::equal, "a")};
+}
+
+// What a request saw: the rows, sorted.
+using Seen = std::vector<std::vector<std::string>>;
+
+struct Wanted {
+  std::vector<std::string> columns;
+  std::vector<AtomType> types;
+  std::optional<FoldRequest::GroupLimit> groups = {};
+};
+
+Seen see(Source& source, const RowSelection& selection, const std::vector<Wanted>& wanted,
+         std::uint64_t raw_rows) {
+  std::deque<RowRecorder> recorders;
+  std::vector<FoldRequest> requests;
+  for (const Wanted& each : wanted) {
+    recorders.emplace_back(each.types);
+    requests.push_back({each.columns, recorders.back().aggregation(), each.groups});
+  }
+  const FoldResult result = source.fold(selection, requests, {});
+  EXPECT_EQ(result.rows, raw_rows);
+  Seen seen;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    seen.push_back(recorders[i].rows());
+    // The zeros are one number, and a Parquet file's dictionary keeps whichever came first.
+    for (std::string& row : seen.back()) {
+      for (std::size_t at = row.find("-0x0p+0"); at != std::string::npos; at = row.find("-0x0p+0"))
+        row.erase(at, 1);
+    }
+    std::sort(seen.back().begin(), seen.back().end());
+    EXPECT_EQ(result.states.at(i).totals().rows, seen.back().size());
+  }
+  return seen;
+}
+
+TEST(DuckdbSelection, GivesTheRowsOfThePlainSelectionParallel) {
+  std::mt19937_64 engine(11);
+  const ScratchFolder folder;
+  for (const std::size_t count : std::vector<std::size_t>{0, 1, 40, 2050, 8000}) {
+    std::vector<Row> rows = random_rows(engine, count);
+    write_both(folder, rows);
+    const std::vector<std::pair<std::string, MemorySource>> sources{{"t.csv", memory_csv(rows)},
+                                                                    {"t.parquet", memory_parquet(rows)}};
+    for (const auto& [file, plain] : sources) {
+      MemorySource memory = plain;
+      for (const std::string unit : {"", "pid", "k", "x"}) {
+        for (const bool filtered : {false, true}) {
+          RowSelection selection;
+          if (filtered) selection.where = some_condition();
+          if (!unit.empty()) selection.unit = {unit, 1 + engine() % 4};
+          std::vector<Wanted> wanted{{{"x"}, {real}}, {{"k", "s"}, {integer, text}}, {{}, {}}};
+          if (!unit.empty()) {
+            wanted.push_back({{"s", "x"}, {text, real}, FoldRequest::GroupLimit{"s", 1 + engine() % 2}});
+            wanted.push_back({{"k", "pid"}, {integer, text}, FoldRequest::GroupLimit{"x", 2}});
+            wanted.push_back({{"s"}, {text}, wanted[3].groups});
+          }
+          const Seen expected = see(memory, selection, wanted, count);
+          const unsigned threads = std::array{1U, 2U, 8U}.at(engine() % 3);
+          const auto source =
+              open_duckdb_source({.path = (folder.path() / file).string(), .threads = threads});
+          ASSERT_EQ(see(*source, selection, wanted, count), expected)
+              << file << ", unit " << unit << ", " << count << " rows, " << threads << " threads";
+        }
+      }
+    }
+  }
+}
+
+TEST(DuckdbSelection, TotalsDoNotDependOnTheOrderOfRowsParallel) {
+  std::mt19937_64 engine(12);
+  const ScratchFolder folder;
+  std::vector<Row> rows = random_rows(engine, 30'000);
+  const Transformation complete = make_drop(untrusted_domain({real}), symmetric_distance());
+  const Aggregation sum =
+      complete >> make_clamp(complete.output_domain(), symmetric_distance(), Bounds(-10, 10)) >> make_sum();
+  const std::vector<FoldRequest> requests{{{"x"}, &sum}, {{"x"}, &sum, FoldRequest::GroupLimit{"s", 2}}};
+  const RowSelection selection{some_condition(), RowSelection::UnitLimit{"pid", 2}};
+  std::set<std::string> bytes[2];
+  for (int round = 0; round < 4; ++round) {
+    write_both(folder, rows);
+    for (const std::string file : {"t.csv", "t.parquet"}) {
+      // In CSV and Parquet the cells of x, and so the choice of rows, differ.
+      const auto source = open_duckdb_source({.path = (folder.path() / file).string(), .threads = 4});
+      const FoldResult result = source->fold(selection, requests, {});
+      bytes[file == "t.csv"].insert(sum.to_bytes(result.states.at(0)) + sum.to_bytes(result.states.at(1)));
+    }
+    std::shuffle(rows.begin(), rows.end(), engine);
+  }
+  EXPECT_EQ(bytes[0].size(), 1U);
+  EXPECT_EQ(bytes[1].size(), 1U);
+}
+
+// Taking one unit's rows away leaves the choice for all others as it was.
+TEST(DuckdbSelection, AUnitChangesOnlyItsOwnRows) {
+  std::mt19937_64 engine(13);
+  const ScratchFolder folder;
+  std::vector<Row> rows = random_rows(engine, 3000);
+  const RowSelection selection{std::nullopt, RowSelection::UnitLimit{"pid", 3}};
+  const std::vector<Wanted> wanted{{{"pid", "x", "s"}, {text, text, text}},
+                                   {{"pid", "x", "s"}, {text, text, text}, FoldRequest::GroupLimit{"s", 2}}};
+  const auto seen = [&] {
+    const auto source = open_duckdb_source({.path = folder.write("t.csv", csv_of(rows)), .threads = 2});
+    return see(*source, selection, wanted, rows.size());
+  };
+  Seen expected = seen();
+  std::erase_if(rows, [](const Row& row) { return row[0] == "17"; });
+  for (std::vector<std::string>& each : expected) {
+    const auto taken = std::erase_if(each, [](const std::string& row) { return row.starts_with("'17'|"); });
+    EXPECT_GT(taken, 0U);
+    EXPECT_LE(taken, 3U);
+  }
+  EXPECT_EQ(seen(), expected);
+}
+
+TEST(DuckdbSelection, KeepsAsManyRowsAndGroupsAsTheLimitsSay) {
+  std::mt19937_64 engine(14);
+  const ScratchFolder folder;
+  const std::vector<Row> rows = random_rows(engine, 20'000);
+  const auto source = open_duckdb_source({.path = folder.write("t.csv", csv_of(rows)), .threads = 2});
+  std::map<std::string, std::uint64_t> available;
+  for (const Row& row : rows) {
+    if (row[0].find_first_not_of(" \t") != std::string::npos) ++available[row[0]];
+  }
+  for (const std::uint64_t most : {1U, 3U, 1000U}) {
+    const Seen seen =
+        see(*source, {std::nullopt, RowSelection::UnitLimit{"pid", most}},
+            {{{"pid"}, {text}}, {{"pid", "s"}, {text, text}, FoldRequest::GroupLimit{"s", 2}}}, rows.size());
+    std::map<std::string, std::uint64_t> kept;
+    for (const std::string& unit : seen[0]) ++kept[unit.substr(1, unit.size() - 2)];
+    ASSERT_EQ(kept.size(), available.size());
+    for (const auto& [unit, count] : available) ASSERT_EQ(kept[unit], std::min(count, most));
+    std::map<std::string, std::set<std::string>> groups;
+    std::size_t two = 0;
+    for (const std::string& row : seen[1]) {
+      std::set<std::string>& mine = groups[row.substr(0, row.find('|'))];
+      mine.insert(row.substr(row.find('|')));
+      two += mine.size() == 2;
+      ASSERT_LE(mine.size(), 2U);
+    }
+    EXPECT_EQ(groups.size(), available.size());
+    EXPECT_EQ(two > 0, most > 1);
+  }
+}
+
+TEST(DuckdbSelection, MissingCellsFailComparisonsAndPassTheirNegation) {
+  const ScratchFolder folder;
+  const auto source = open_duckdb_source({.path = folder.write("t.csv", "a,b\n1,x\n,y\nn/a,z\n5,\n")});
+  const auto kept = [&](const std::string& column, AtomType type, const Predicate& predicate) {
+    return see(*source, {RowSelection::Condition{{column}, {type}, predicate}, std::nullopt},
+               {{{"b"}, {text}}}, 4)
+        .at(0);
+  };
+  const Predicate large = Predicate::compare(0, real, Comparison::at_least, 2);
+  EXPECT_THAT(kept("a", real, large), ElementsAre("null"));
+  EXPECT_THAT(kept("a", real, !large), ElementsAre("'x'", "'y'", "'z'"));
+  EXPECT_THAT(kept("a", integer, Predicate::one_of(0, integer, {1, 5})), ElementsAre("'x'", "null"));
+  EXPECT_THAT(kept("a", text, Predicate::compare(0, Comparison::equal, "n/a")), ElementsAre("'z'"));
+  EXPECT_THAT(kept("b", text, Predicate::compare(0, Comparison::not_equal, "x")), ElementsAre("'y'", "'z'"));
+  EXPECT_THAT(kept("a", real, Predicate::compare(0, real, Comparison::greater, 100)), ElementsAre());
+}
+
+TEST(DuckdbSelection, UnitsAreToldApartToTheLastDigit) {
+  const ScratchFolder folder;
+  const auto kept = [&](const std::string& units, std::uint64_t rows) {
+    const auto source = open_duckdb_source(
+        {.path = write_parquet(folder, "SELECT unnest([" + units + "]) AS u, 1 AS v"), .threads = 2});
+    return see(*source, {std::nullopt, RowSelection::UnitLimit{"u", 1}}, {{{"v"}, {integer}}}, rows)
+        .at(0)
+        .size();
+  };
+  EXPECT_EQ(kept("18446744073709551615::UBIGINT, 18446744073709551614, 18446744073709551615, 3", 4), 3U);
+  EXPECT_EQ(kept("0.10000000000000000001::DECIMAL(38, 20), 0.10000000000000000002", 2), 2U);
+  EXPECT_EQ(kept("9007199254740993::BIGINT, 9007199254740992, NULL", 3), 2U);
+  EXPECT_EQ(kept("0.0::DOUBLE, '-0'::DOUBLE, 'nan'::DOUBLE, 'inf'::DOUBLE, '-inf'::DOUBLE, NULL", 6), 3U);
+  EXPECT_EQ(kept("'a', 'A', 'a ', ' ', '', NULL, 'a'", 7), 3U);
+  EXPECT_EQ(kept("true, false, true", 3), 2U);
+}
+
+// A group column whose values merge as 64-bit integers but not as reals.
+TEST(DuckdbSelection, GroupsAreToldApartToTheLastDigit) {
+  const ScratchFolder folder;
+  const auto source = open_duckdb_source(
+      {.path = write_parquet(folder, "SELECT 1 AS u, unnest([1e19, 1.2e19, 1.4e19, 1.4e19])::UBIGINT AS g")});
+  EXPECT_EQ(see(*source, {std::nullopt, RowSelection::UnitLimit{"u", 4}},
+                {{{"g"}, {real}, FoldRequest::GroupLimit{"g", 3}}}, 4)
+                .at(0)
+                .size(),
+            4U);
+  const Seen one = see(*source, {std::nullopt, RowSelection::UnitLimit{"u", 4}},
+                       {{{"g"}, {real}, FoldRequest::GroupLimit{"g", 1}}}, 4);
+  EXPECT_EQ(std::set<std::string>(one[0].begin(), one[0].end()).size(), 1U);
+}
+
+// Rows that the selection drops are rows of the file nonetheless.
+TEST(DuckdbSelection, CountsRawRowsSoThatNoneGoesMissing) {
+  const ScratchFolder folder;
+  const Predicate none = Predicate::compare(0, real, Comparison::greater, 100);
+  const std::vector<RowSelection> selections{
+      {RowSelection::Condition{{"a"}, {real}, none}, std::nullopt},
+      {std::nullopt, RowSelection::UnitLimit{"b", 1}},
+      {RowSelection::Condition{{"a"}, {real}, none}, RowSelection::UnitLimit{"a", 2}}};
+  std::string content = "a,b\n";
+  while (content.size() < 1'000'000) content += "1,2\n";
+  const std::uint64_t rows = (content.size() - 4) / 4;
+  const std::string good = folder.write("good.csv", content);
+  while (content.size() < 8'200'000) content += "1,2\n";
+  content.replace(8'000'004, 4, "1,2,3,4\n");
+  const std::string bad = folder.write("bad.csv", content);
+  const std::string parquet = (folder.path() / "good.parquet").string();
+  run_sql({"COPY (SELECT a::DOUBLE AS a, b FROM read_csv(" + engine::sql_text(good) + ")) TO " +
+           engine::sql_text(parquet) + " (FORMAT parquet)"});
+  for (const RowSelection& selection : selections) {
+    for (const std::string& path : {good, parquet}) {
+      const auto source = open_duckdb_source({.path = path, .threads = 2});
+      EXPECT_EQ(source->fold(selection, {}, {}).rows, rows) << path;
+    }
+    const auto source = open_duckdb_source({.path = bad, .threads = 2});
+    EXPECT_EQ(error_of([&] { source->fold(selection, {}, {}); }).code(), ErrorCode::bad_data);
+  }
+}
+
+TEST(DuckdbSelection, RefusesWhatCannotBeSelected) {
+  const ScratchFolder folder;
+  const auto source =
+      open_duckdb_source({.path = write_parquet(folder, "SELECT 1 AS a, DATE '2020-02-29' AS d")});
+  const RowRecorder recorder({integer});
+  const auto check = [&](const RowSelection& selection, const std::optional<FoldRequest::GroupLimit>& groups,
+                         ErrorCode code, const char* parameter, const char* why) {
+    const FoldRequest request{{"a"}, recorder.aggregation(), groups};
+    const Error error = error_of([&] { source->fold(selection, {&request, 1}, {}); });
+    EXPECT_EQ(error.code(), code) << error.what();
+    EXPECT_EQ(error.parameter(), parameter) << error.what();
+    EXPECT_THAT(error.what(), HasSubstr(why));
+  };
+  const auto unit = [](const char* column, std::uint64_t rows) {
+    return RowSelection{std::nullopt, RowSelection::UnitLimit{column, rows}};
+  };
+  const auto where = [](const char* column, std::vector<AtomType> types, const Predicate& predicate) {
+    return RowSelection{RowSelection::Condition{{column}, std::move(types), predicate}, std::nullopt};
+  };
+  check(unit("pid", 1), {}, ErrorCode::bad_data, "column", "\"pid\"");
+  check(unit("A", 1), {}, ErrorCode::bad_data, "column", "\"A\"");
+  check(unit("d", 1), {}, ErrorCode::bad_data, "column", "a date");
+  check(unit("a", 0), {}, ErrorCode::invalid_argument, "max_rows_per_unit", "at least 1");
+  using Groups = FoldRequest::GroupLimit;
+  check(unit("a", 1), Groups{"a", 0}, ErrorCode::invalid_argument, "max_groups_per_unit", "at least 1");
+  check(unit("a", 1), Groups{"g", 1}, ErrorCode::bad_data, "column", "\"g\"");
+  check({}, Groups{"a", 1}, ErrorCode::invalid_argument, "max_groups_per_unit", "name the unit");
+  const Predicate positive = Predicate::compare(0, integer, Comparison::greater, 0);
+  check(where("none", {integer}, positive), {}, ErrorCode::bad_data, "column", "\"none\"");
+  check(where("a", {text}, Predicate::compare(0, Comparison::equal, "1")), {}, ErrorCode::bad_data, "type",
+        "\"a\"");
+  check(where("a", {real}, positive), {}, ErrorCode::invalid_argument, "where", "compared");
+  check(where("a", {}, positive), {}, ErrorCode::mismatch, "where", "types");
+}
+
+TEST(DuckdbSelection, ProgressRisesOverAllPasses) {
+  std::mt19937_64 engine(15);
+  const ScratchFolder folder;
+  const auto source =
+      open_duckdb_source({.path = folder.write("t.csv", csv_of(random_rows(engine, 50'000))), .threads = 2});
+  const Aggregation count = make_count(untrusted_domain({}), symmetric_distance());
+  const std::vector<FoldRequest> requests{{{}, &count}, {{}, &count, FoldRequest::GroupLimit{"s", 1}}};
+  std::vector<double> percents;
+  source->fold({std::nullopt, RowSelection::UnitLimit{"pid", 1}}, requests,
+               [&](double percent) { percents.push_back(percent); });
+  EXPECT_TRUE(std::is_sorted(percents.begin(), percents.end()));
+  for (const double percent : percents) EXPECT_TRUE(percent >= 0 && percent <= 100) << percent;
+}
+
+// ---- Real data: people who occur up to four times, and files with blanks ---------------------------------------------
+
+// The last column, by splitting lines at commas.
+std::map<std::string, std::uint64_t> rows_by_unit(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  std::map<std::string, std::uint64_t> rows;
+  while (std::getline(file, line)) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    ++rows[line.substr(line.rfind(',') + 1)];
+  }
+  return rows;
+}
+
+TEST(DuckdbSelection, LimitsRowsOfRealPeople) {
+  for (const std::string path :
+       {SNAPDP_SHARED_DATA "/smartnoise_PUMS_dup.csv", SNAPDP_SHARED_DATA "/smartnoise_PUMS_null.csv"}) {
+    if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
+    std::map<std::string, std::uint64_t> available = rows_by_unit(path);
+    std::uint64_t all = 0;
+    for (const auto& [unit, count] : available) all += count;
+    available.erase("");
+    const auto source = open_duckdb_source({.path = path, .threads = 2});
+    for (const std::uint64_t most : {1U, 2U, 3U, 4U}) {
+      const Seen seen =
+          see(*source, {std::nullopt, RowSelection::UnitLimit{"pid", most}},
+              {{{"pid"}, {text}}, {{"educ", "pid"}, {integer, integer}, FoldRequest::GroupLimit{"educ", 1}}},
+              all);
+      std::uint64_t expected = 0;
+      for (const auto& [unit, count] : available) expected += std::min(count, most);
+      EXPECT_EQ(seen[0].size(), expected) << path;
+      EXPECT_LE(seen[1].size(), expected) << path;
+      EXPECT_GE(seen[1].size(), available.size()) << path;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace snapdp
