@@ -92,7 +92,7 @@ std::string statistic_text(const PlannedStatistic& planned) {
     if (!measurement.part.empty()) text += "  part " + measurement.part + ":\n";
     text += chain_text(measurement);
   }
-  if (planned.measurements.size() > 1)
+  if (!statistic.split.empty())
     text += "  then the parts are put together: post-processing, which costs nothing\n";
   if (statistic.nonnegative)
     text += "  then negative results become 0: post-processing, which costs nothing\n";

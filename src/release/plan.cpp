@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
 
+#include "composed.h"
 #include "mean_accuracy.h"
 #include "snapdp/error.h"
 #include "snapdp/release/suggestion.h"
+#include "snapdp/statistics/distinct.h"
 #include "snapdp/statistics/grouped.h"
+#include "snapdp/statistics/moments.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
@@ -28,14 +32,14 @@ AtomType column_type(const StatisticSpecification& statistic, const std::string&
                                   [&](const SourceColumn& known) { return known.name == column; });
   const std::optional<AtomType> stored = found == schema.end() ? std::nullopt : found->type;
   if (!stored) return statistic.type.value_or(AtomType::real);
-  const bool numeric = statistic.kind != StatisticKind::histogram || statistic.texts.empty();
+  const bool numeric = statistic.texts.empty();
   // Without declared type, categories in quotes make a column text; anything else takes the stored type.
   const AtomType wanted = statistic.type.value_or(numeric ? *stored : AtomType::text);
   if (wanted == *stored || (wanted == AtomType::real && *stored == AtomType::integer)) {
     if (numeric && wanted == AtomType::text) {
       throw Error(ErrorCode::bad_data, "column",
                   "column " + quoted_text(column) + " holds text, but a " + to_string(statistic.kind) +
-                      (statistic.kind == StatisticKind::histogram
+                      (!statistic.categories.empty() || !statistic.edges.empty()
                            ? " with numeric bins needs numbers; put the categories "
                              "in quotes"
                            : " needs numbers; choose another column"));
@@ -150,32 +154,11 @@ class StatisticPlanner {
       return std::move(planned_);
     }
     planned_.groups = std::max(statistic_.key_numbers.size(), statistic_.key_texts.size());
-    switch (statistic_.kind) {
-      case StatisticKind::count:
-        add(aggregate(make_count()));
-        break;
-      case StatisticKind::sum:
-        add(aggregate(clamped(make_sum())));
-        break;
-      case StatisticKind::mean:
-        if (specification_.neighbors == Neighbors::add_remove) {
-          add_mean_parts();
-        } else {
-          add(aggregate(clamped(make_mean())));
-        }
-        break;
-      case StatisticKind::variance:
-        add(aggregate(clamped(make_variance())));
-        break;
-      case StatisticKind::covariance:
-        add(aggregate(clamped(make_covariance())));
-        break;
-      case StatisticKind::histogram: {
-        const Bins bins = bins_of(statistic_, type_);
-        planned_.bins = bins.labels();
-        add(aggregate(make_histogram(bins)));
-        break;
-      }
+    if (has_bins()) planned_.bins = bins_of(statistic_, type_).labels();
+    if (statistic_.split.empty()) {
+      add(aggregate(released()));
+    } else {
+      add_parts();
     }
     for (const PlannedMeasurement& part : planned_.measurements) {
       planned_.epsilon += part.epsilon;
@@ -201,6 +184,10 @@ class StatisticPlanner {
 
   Dyadic size() const { return Dyadic(Integer(static_cast<unsigned long>(*specification_.size)), 0); }
 
+  bool has_bins() const {
+    return statistic_.kind == StatisticKind::histogram || statistic_.kind == StatisticKind::distinct;
+  }
+
   // A statistic of the rows as they come: anything may occur. A count takes no column, and so any. With groups, one
   // statistic for each.
   Aggregation aggregate(const Partial<Aggregation>& statistic) const {
@@ -211,6 +198,44 @@ class StatisticPlanner {
     }
     types.insert(types.begin(), key_type_);
     return make_grouped(untrusted_domain(types), metric_, keys(), statistic);
+  }
+
+  // The statistic of a kind that is released itself.
+  Partial<Aggregation> released() const {
+    switch (statistic_.kind) {
+      case StatisticKind::count:
+        return make_count();
+      case StatisticKind::sum:
+        return clamped(make_sum());
+      case StatisticKind::mean:
+        return clamped(make_mean());
+      case StatisticKind::variance:
+        return clamped(make_variance());
+      case StatisticKind::covariance:
+        return clamped(make_covariance());
+      case StatisticKind::histogram:
+        return make_histogram(bins_of(statistic_, type_));
+      case StatisticKind::distinct:
+        return make_distinct_count(bins_of(statistic_, type_));
+      case StatisticKind::standard_deviation:
+      case StatisticKind::correlation:
+        break;
+    }
+    throw std::logic_error("this kind is computed from parts");
+  }
+
+  // A part of another kind, by its name.
+  Partial<Aggregation> part(const std::string& name) const {
+    if (name == "count") return complete(make_count());
+    if (name == "sum") return clamped(make_centered_sum());
+    if (name == "squares") return clamped(make_centered_moment(2));
+    if (name == "variance") return clamped(make_variance());
+    if (name == "covariance") return clamped(make_covariance());
+    if (name == "products") return clamped(make_centered_product());
+    if (name.starts_with("sum")) return clamped(first_column(make_centered_sum()));
+    if (name.starts_with("squares")) return clamped(first_column(make_centered_moment(2)));
+    if (name.starts_with("variance")) return clamped(first_column(make_variance()));
+    throw std::logic_error("no part has this name");
   }
 
   Bins keys() const {
@@ -230,6 +255,13 @@ class StatisticPlanner {
     return make_impute(rows, metric, values);
   }
 
+  // Of the second of two columns, when both are swapped for the part.
+  static Partial<Aggregation> first_column(const Partial<Aggregation>& statistic) {
+    return [statistic](const VectorDomain& rows, Metric metric) {
+      return make_project(rows, metric, 1) >> statistic;
+    };
+  }
+
   // The statistic of rows without nulls, and of clamped rows.
   Partial<Aggregation> complete(const Partial<Aggregation>& statistic) const {
     return [this, statistic](const VectorDomain& rows, Metric metric) {
@@ -243,8 +275,8 @@ class StatisticPlanner {
   }
 
   void add(const Aggregation& aggregation) {
-    add_part("", aggregation, statistic_.epsilon ? *statistic_.epsilon : epsilon_for(aggregation),
-             statistic_.alpha);
+    add_part("", statistic_.columns, aggregation,
+             statistic_.epsilon ? *statistic_.epsilon : epsilon_for(aggregation), statistic_.alpha);
     const PlannedMeasurement& only = planned_.measurements.back();
     planned_.accuracy = StatisticAccuracy{only.accuracy.conservative, only.accuracy.tight,
                                           only.accuracy.laplace, std::nullopt};
@@ -254,11 +286,10 @@ class StatisticPlanner {
     }
   }
 
-  void add_part(const std::string& part, const Aggregation& aggregation, const Rational& epsilon,
-                const Rational& alpha) {
+  void add_part(const std::string& part, std::vector<std::string> columns, const Aggregation& aggregation,
+                const Rational& epsilon, const Rational& alpha) {
     Measurement measurement = measurement_of(aggregation, epsilon);
     const Accuracy accuracy = measurement.accuracy(alpha);
-    std::vector<std::string> columns = statistic_.columns;
     if (statistic_.group_by) columns.insert(columns.begin(), *statistic_.group_by);
     planned_.measurements.push_back({part, std::move(columns), std::move(measurement), epsilon, accuracy});
   }
@@ -294,36 +325,54 @@ class StatisticPlanner {
     return epsilon_for_accuracy(query);
   }
 
-  void add_mean_parts() {
-    const Aggregation sum = aggregate(clamped(make_centered_sum()));
-    const Aggregation count = aggregate(complete(make_count()));
+  void add_parts() {
+    const std::vector<std::string> names = parts_of(statistic_.kind, specification_.neighbors);
+    std::vector<Part> parts;
+    for (const std::string& name : names) {
+      // A part of the second column sees the columns, and so their bounds, the other way round.
+      const bool swapped = name.ends_with("_y");
+      if (swapped) std::reverse(planned_.bounds.begin(), planned_.bounds.end());
+      std::vector<std::string> columns = statistic_.columns;
+      if (swapped) std::reverse(columns.begin(), columns.end());
+      parts.push_back({name, std::move(columns), aggregate(part(name))});
+      if (swapped) std::reverse(planned_.bounds.begin(), planned_.bounds.end());
+    }
     if (statistic_.epsilon) {
-      plan_mean(sum, count, *statistic_.epsilon);
+      plan_parts(parts, *statistic_.epsilon);
       return;
     }
-    if (statistic_.group_by) {
-      refuse("accuracy",
-             " = " + to_string(*statistic_.accuracy) +
-                 ": how far the mean of a group may be off depends on the number of its rows, which is "
-                 "not public; give epsilon or weight instead");
-    }
-    if (!specification_.expected_size) {
-      refuse("accuracy",
-             " = " + to_string(*statistic_.accuracy) +
-                 ": how far a mean under add-remove may be off depends on the number of rows; add "
-                 "expected_size under [data], or give epsilon instead");
-    }
-    const Rational width = planned_.bounds.front().width().rational();
-    if (*statistic_.accuracy >= width) {
-      refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
-                             ": is not below the width of the bounds, " + to_string(width) +
-                             "; any guess is that accurate");
+    plan_parts(parts, 1);
+    if (!planned_.accuracy) refuse_accuracy();
+    if (statistic_.kind == StatisticKind::mean) {
+      const Rational width = planned_.bounds.front().width().rational();
+      if (*statistic_.accuracy >= width) {
+        refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
+                               ": is not below the width of the bounds, " + to_string(width) +
+                               "; any guess is that accurate");
+      }
     }
     const auto reaches = [&](const Rational& epsilon) {
-      plan_mean(sum, count, epsilon);
+      plan_parts(parts, epsilon);
       return planned_.accuracy->tight <= *statistic_.accuracy;
     };
     reaches(searched_epsilon(reaches));
+  }
+
+  [[noreturn]] void refuse_accuracy() const {
+    const std::string given = " = " + to_string(*statistic_.accuracy) + ": ";
+    if (statistic_.kind != StatisticKind::mean) {
+      refuse("accuracy", given + "how far a " + to_string(statistic_.kind) +
+                             " may be off depends on its noisy parts; give epsilon or weight instead");
+    }
+    if (statistic_.group_by) {
+      refuse("accuracy",
+             given +
+                 "how far the mean of a group may be off depends on the number of its rows, which is "
+                 "not public; give epsilon or weight instead");
+    }
+    refuse("accuracy", given +
+                           "how far a mean under add-remove may be off depends on the number of rows; add "
+                           "expected_size under [data], or give epsilon instead");
   }
 
   // The least epsilon that reaches the accuracy asked for.
@@ -335,13 +384,23 @@ class StatisticPlanner {
                            "\"exact\" and grid = \"auto\"");
   }
 
-  void plan_mean(const Aggregation& sum, const Aggregation& count, const Rational& epsilon) {
+  struct Part {
+    std::string name;
+    std::vector<std::string> columns;
+    Aggregation aggregation;
+  };
+
+  // The parts share epsilon by the split, and alpha equally.
+  void plan_parts(const std::vector<Part>& parts, const Rational& epsilon) {
     planned_.measurements.clear();
-    const Rational share = statistic_.split[0] / (statistic_.split[0] + statistic_.split[1]);
-    const Rational sum_epsilon = epsilon * share;
-    add_part("sum", sum, sum_epsilon, statistic_.alpha / 2);
-    add_part("count", count, epsilon - sum_epsilon, statistic_.alpha / 2);
-    if (!specification_.expected_size || statistic_.group_by) return;
+    const Rational weights = std::accumulate(statistic_.split.begin(), statistic_.split.end(), Rational(0));
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      add_part(parts[i].name, parts[i].columns, parts[i].aggregation,
+               Rational(epsilon * statistic_.split[i] / weights), part_alpha(planned_));
+    }
+    const bool planned_mean =
+        statistic_.kind == StatisticKind::mean && specification_.expected_size && !statistic_.group_by;
+    if (!planned_mean) return;
     const Accuracy& sum_accuracy = planned_.measurements[0].accuracy;
     const Accuracy& count_accuracy = planned_.measurements[1].accuracy;
     const auto mean_accuracy = [&](double Accuracy::*kind) {
@@ -387,7 +446,7 @@ class SavingFinder {
   std::optional<Saving> geometric_noise() const {
     const PlannedMeasurement& part = planned_.measurements.front();
     const bool allowed = now_.kind == StatisticKind::count || now_.kind == StatisticKind::histogram ||
-                         now_.kind == StatisticKind::sum;
+                         now_.kind == StatisticKind::distinct || now_.kind == StatisticKind::sum;
     if (!allowed || now_.mode != Mode::exact || now_.noise != NoiseKind::laplace ||
         !part.measurement.aggregation().output_domain().integer) {
       return std::nullopt;
@@ -413,14 +472,14 @@ class SavingFinder {
 
   // In twentieths.
   std::optional<Saving> best_split() const {
-    if (planned_.measurements.size() < 2) return std::nullopt;
+    if (planned_.measurements.size() != 2) return std::nullopt;  // a mean
     constexpr int parts = 20;
     StatisticSpecification best = now_;
     double least = planned_.accuracy->tight;
     for (int i = 1; i < parts; ++i) {
       StatisticSpecification changed = now_;
       const int divisor = std::gcd(i, parts);
-      changed.split = {i / divisor, (parts - i) / divisor};
+      changed.split = {Rational(i / divisor), Rational((parts - i) / divisor)};
       changed.accuracy.reset();
       changed.epsilon = planned_.epsilon;
       const std::optional<Saving> found = saving(changed, "");

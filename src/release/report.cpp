@@ -127,6 +127,7 @@ class StatisticTable {
     for (const Json& statistic : json_.at("statistics")) {
       row(statistic.at("name"), statistic);
       if (!statistic.contains("parts")) continue;
+      if (!statistic.contains("utility")) table.add({statistic.at("name")});
       for (const Json& part : statistic.at("parts")) row("  " + part.at("name").get<std::string>(), part);
     }
     return empty ? "" : table.to_string(style) + "\n";
@@ -157,11 +158,11 @@ class StatisticTable {
       const std::string name = statistic.at("name");
       if (statistic.contains("constant")) {
         text += name + ": a public constant; released exactly, without noise and without cost.\n";
-      } else if (statistic.at("accuracy").is_null() && statistic.contains("groups")) {
-        text += name + ": the accuracy of a group's quotient is known after the release.\n";
-      } else if (statistic.at("accuracy").is_null()) {
-        text += name +
-                ": the accuracy of a quotient is known after the release, or before it with expected_size.\n";
+      } else if (statistic.at("accuracy").is_null() && !statistic.contains("value") &&
+                 !(statistic.contains("groups") && statistic.at("groups").at(0).contains("value"))) {
+        const bool mean = statistic.at("kind") == "mean" && !statistic.contains("groups");
+        text += name + ": how far it may be off depends on its noisy parts and is told with the release" +
+                (mean ? ", or here with expected_size.\n" : ".\n");
       }
     }
     return text;

@@ -15,7 +15,9 @@ namespace {
 constexpr std::size_t longest_name = 256;
 
 const std::vector<std::string> neighbor_names = {"change-one", "add-remove"};
-const std::vector<std::string> kind_names = {"count", "sum", "mean", "variance", "covariance", "histogram"};
+const std::vector<std::string> kind_names = {"count",      "sum",       "mean",     "variance",
+                                             "covariance", "histogram", "distinct", "standard_deviation",
+                                             "correlation"};
 
 const std::vector<std::string> statistic_keys = {"name",        "kind",
                                                  "column",      "columns",
@@ -40,16 +42,27 @@ std::vector<std::string> own_keys(StatisticKind kind) {
     case StatisticKind::count:
       return {"nonnegative"};
     case StatisticKind::sum:
-    case StatisticKind::variance:
       return {"column", "type", "bounds"};
     case StatisticKind::mean:
+    case StatisticKind::variance:
+    case StatisticKind::standard_deviation:
       return {"column", "type", "bounds", "split"};
     case StatisticKind::covariance:
-      return {"columns", "type", "bounds"};
+    case StatisticKind::correlation:
+      return {"columns", "type", "bounds", "split"};
+    case StatisticKind::distinct:
+      return {"column", "type", "categories"};
     case StatisticKind::histogram:
       break;
   }
   return {"column", "type", "categories", "edges", "other", "nonnegative"};
+}
+
+bool has_two_columns(StatisticKind kind) {
+  return kind == StatisticKind::covariance || kind == StatisticKind::correlation;
+}
+bool has_bins(StatisticKind kind) {
+  return kind == StatisticKind::histogram || kind == StatisticKind::distinct;
 }
 
 void refuse_foreign_keys(const TomlTable& table, StatisticKind kind) {
@@ -60,6 +73,7 @@ void refuse_foreign_keys(const TomlTable& table, StatisticKind kind) {
     const bool other_number = (key == "column" || key == "columns") && kind != StatisticKind::count;
     const std::string hint = other_number ? (key == "column" ? "columns = [\"x\", \"y\"]" : "column = \"x\"")
                              : key == "bounds" && kind == StatisticKind::histogram ? "categories or edges"
+                             : key == "bounds" && kind == StatisticKind::distinct  ? "categories"
                                                                                    : "";
     table.refuse(key,
                  "does not apply to a " + to_string(kind) + (hint.empty() ? "; remove it" : "; use " + hint));
@@ -82,11 +96,11 @@ std::vector<DecimalBounds> read_bounds(const TomlDocument& document, const TomlT
                                        StatisticKind kind) {
   if (!table.has("bounds")) {
     table.refuse_missing("bounds",
-                         kind == StatisticKind::covariance
+                         has_two_columns(kind)
                              ? "is missing; declare public bounds of both columns, bounds = [[a, b], [c, d]]"
                              : "is missing; declare public bounds of the column, bounds = [lower, upper]");
   }
-  if (kind != StatisticKind::covariance) return {to_bounds(table, table.get_numbers("bounds"))};
+  if (!has_two_columns(kind)) return {to_bounds(table, table.get_numbers("bounds"))};
   const toml::array& pairs = table.get_array("bounds");
   if (pairs.size() != 2 || !pairs[0].is_array() || !pairs[1].is_array()) {
     table.refuse("bounds", "must have a pair for each of the two columns, [[a, b], [c, d]]");
@@ -103,7 +117,7 @@ std::vector<DecimalBounds> read_bounds(const TomlDocument& document, const TomlT
 
 std::vector<std::string> read_columns(const TomlTable& table, StatisticKind kind) {
   if (kind == StatisticKind::count) return {};
-  if (kind != StatisticKind::covariance) return {get_name(table, "column")};
+  if (!has_two_columns(kind)) return {get_name(table, "column")};
   std::vector<std::string> columns = table.get_texts("columns");
   if (columns.size() != 2) table.refuse("columns", "must name two columns, [\"x\", \"y\"]");
   for (const std::string& column : columns) {
@@ -115,6 +129,11 @@ std::vector<std::string> read_columns(const TomlTable& table, StatisticKind kind
 // Which bins a histogram has; `statistic.type` is read already.
 void read_bins(const TomlTable& table, StatisticSpecification& statistic) {
   const bool has_categories = table.has("categories");
+  if (statistic.kind == StatisticKind::distinct && !has_categories) {
+    table.refuse_missing(
+        "categories",
+        "is missing; declare the public set of values that are looked for, categories = [1, 2, 3]");
+  }
   if (has_categories == table.has("edges")) {
     if (has_categories) table.refuse("edges", "cannot stand beside categories; remove one of them");
     table.refuse_missing(
@@ -169,15 +188,24 @@ void read_bins(const TomlTable& table, StatisticSpecification& statistic) {
   statistic.edges = std::move(numbers);
 }
 
-std::array<Rational, 2> read_split(const TomlTable& table, Neighbors neighbors) {
-  if (neighbors == Neighbors::change_one) {
-    table.refuse("split", "applies only under add-remove, where a mean is a sum and a count; remove it");
+std::vector<Rational> read_split(const TomlTable& table, const std::vector<std::string>& parts,
+                                 Neighbors neighbors) {
+  if (parts.size() < 2) {
+    table.refuse("split", "does not apply to this kind under " + to_string(neighbors) +
+                              ", where it is released as one number; remove it");
   }
-  const std::vector<Rational> weights = table.get_numbers("split");
-  if (weights.size() != 2 || weights[0] <= 0 || weights[1] <= 0) {
-    table.refuse("split", "must have two weights above 0, [sum, count], for example [1, 1]");
+  std::vector<Rational> weights = table.get_numbers("split");
+  const bool positive =
+      std::all_of(weights.begin(), weights.end(), [](const Rational& weight) { return weight > 0; });
+  if (weights.size() == parts.size() && positive) return weights;
+  std::string names;
+  std::string ones;
+  for (const std::string& part : parts) {
+    names += (names.empty() ? "" : ", ") + part;
+    ones += ones.empty() ? "1" : ", 1";
   }
-  return {weights[0], weights[1]};
+  table.refuse("split", "must have " + std::to_string(parts.size()) + " weights above 0, [" + names +
+                            "], for example [" + ones + "]");
 }
 
 // epsilon, accuracy or weight, and alpha. A statistic that is a public constant needs none of the first three.
@@ -209,16 +237,10 @@ void read_price(const TomlTable& table, bool constant, StatisticSpecification& s
   }
 }
 
-void check_neighbors(const TomlTable& table, const Specification& specification, StatisticKind kind) {
-  const bool second_moment = kind == StatisticKind::variance || kind == StatisticKind::covariance;
-  if (!second_moment) return;
-  if (specification.neighbors == Neighbors::add_remove) {
-    table.refuse("kind",
-                 "is not available under add-remove: its sensitivity needs a public number of rows; release "
-                 "sums and a "
-                 "count instead, or use neighbors = \"change-one\" with size");
-  }
-  if (*specification.size < 2) {
+void check_size(const TomlTable& table, const Specification& specification, StatisticKind kind) {
+  const bool second_moment =
+      kind == StatisticKind::variance || kind == StatisticKind::standard_deviation || has_two_columns(kind);
+  if (second_moment && specification.size && *specification.size < 2) {
     table.refuse("kind", "needs size >= 2, because it divides by size - 1; size = " +
                              std::to_string(*specification.size));
   }
@@ -265,9 +287,9 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
   if (table.has("noise") && table.get_choice("noise", {"laplace", "geometric"}) == "geometric") {
     statistic.noise = NoiseKind::geometric;
     const bool sum_of_integers = statistic.kind == StatisticKind::sum && statistic.type == AtomType::integer;
-    if (statistic.kind != StatisticKind::count && statistic.kind != StatisticKind::histogram &&
-        !sum_of_integers) {
-      table.refuse("noise", "is for counts, histograms and sums with type = \"integer\"; use Laplace noise");
+    if (statistic.kind != StatisticKind::count && !has_bins(statistic.kind) && !sum_of_integers) {
+      table.refuse("noise",
+                   "is for counts, histograms, distinct and sums with type = \"integer\"; use Laplace noise");
     }
     if (statistic.mode == Mode::precision) {
       table.refuse("noise", "is exact and does not go with mode = \"precision\"; remove one of them");
@@ -347,31 +369,32 @@ StatisticSpecification read_statistic(const TomlDocument& document, const toml::
   statistic.kind =
       static_cast<StatisticKind>(std::find(kind_names.begin(), kind_names.end(), kind) - kind_names.begin());
   refuse_foreign_keys(table, statistic.kind);
-  check_neighbors(table, specification, statistic.kind);
+  check_size(table, specification, statistic.kind);
 
   statistic.columns = read_columns(table, statistic.kind);
-  const bool histogram = statistic.kind == StatisticKind::histogram;
+  const bool bins = has_bins(statistic.kind);
   if (table.has("type")) {
-    const std::vector<std::string> types = histogram ? std::vector<std::string>{"real", "integer", "text"}
-                                                     : std::vector<std::string>{"real", "integer"};
+    const std::vector<std::string> types = bins ? std::vector<std::string>{"real", "integer", "text"}
+                                                : std::vector<std::string>{"real", "integer"};
     const std::string type = table.get_choice("type", types);
     statistic.type = type == "real" ? AtomType::real : type == "integer" ? AtomType::integer : AtomType::text;
   }
-  if (histogram) {
+  if (bins) {
     read_bins(table, statistic);
     if (table.has("other")) statistic.other = table.get_choice("other", {"drop", "bin"}) == "bin";
   } else if (statistic.kind != StatisticKind::count) {
     statistic.bounds = read_bounds(document, table, statistic.kind);
   }
-  if (table.has("split")) statistic.split = read_split(table, specification.neighbors);
+  const std::vector<std::string> parts = parts_of(statistic.kind, specification.neighbors);
+  statistic.split.assign(parts.size(), 1);
+  if (table.has("split")) statistic.split = read_split(table, parts, specification.neighbors);
   if (table.has("nonnegative")) statistic.nonnegative = table.get_flag("nonnegative");
   if (table.has("grid")) {
     statistic.grid = read_grid(table);
-    if (statistic.kind == StatisticKind::mean && specification.neighbors == Neighbors::add_remove &&
-        statistic.grid.is_explicit()) {
+    if (!parts.empty() && statistic.grid.is_explicit()) {
       table.refuse(
           "grid",
-          "must be \"auto\" or \"notes\": the sum and the count of a mean under add-remove differ in scale");
+          "must be \"auto\" or \"notes\": the parts that this statistic is computed from differ in scale");
     }
   }
   read_mechanism(table, specification, statistic);
@@ -493,6 +516,33 @@ Neighbors parse_neighbors(std::string_view text, std::string_view parameter) {
 
 Metric metric_of(Neighbors neighbors) {
   return neighbors == Neighbors::change_one ? Metric::change_one : Metric::symmetric_distance;
+}
+
+std::vector<std::string> parts_of(StatisticKind kind, Neighbors neighbors) {
+  const bool change_one = neighbors == Neighbors::change_one;
+  switch (kind) {
+    case StatisticKind::mean:
+      if (change_one) break;
+      return {"sum", "count"};
+    case StatisticKind::variance:
+      if (change_one) break;
+      return {"sum", "count", "squares"};
+    case StatisticKind::standard_deviation:
+      if (change_one) return {"variance"};
+      return {"sum", "count", "squares"};
+    case StatisticKind::covariance:
+      if (change_one) break;
+      return {"sum_x", "sum_y", "count", "products"};
+    case StatisticKind::correlation:
+      if (change_one) return {"covariance", "variance_x", "variance_y"};
+      return {"sum_x", "sum_y", "count", "products", "squares_x", "squares_y"};
+    case StatisticKind::count:
+    case StatisticKind::sum:
+    case StatisticKind::histogram:
+    case StatisticKind::distinct:
+      break;
+  }
+  return {};
 }
 
 std::string to_string(StatisticKind kind) {

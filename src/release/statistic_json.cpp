@@ -3,11 +3,10 @@
 #include <cmath>
 #include <limits>
 
-#include "mean_accuracy.h"
+#include "composed.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/bounds.h"
-#include "snapdp/statistics/statistics.h"
 #include "snapdp/version.h"
 
 namespace snapdp {
@@ -101,22 +100,32 @@ Json key_json(const StatisticSpecification& specification, std::size_t group) {
   return Rational(nearest) == key || std::isfinite(nearest) ? Json(nearest) : Json(to_string(key));
 }
 
-// The mean that a noisy centered sum and count give, and how far it may be off.
-void add_quotient(Json& json, const PlannedStatistic& statistic, const Dyadic& sum, const Dyadic& count) {
-  const Bounds& bounds = statistic.bounds.front();
-  json["value"] = mean_from_parts(bounds, sum, count);
-  const auto accuracy = [&](double Accuracy::*kind) {
-    return released_mean_accuracy(bounds, sum, count, statistic.measurements[0].accuracy.*kind,
-                                  statistic.measurements[1].accuracy.*kind);
-  };
-  json["accuracy"] = accuracy_json(statistic.specification.alpha, accuracy(&Accuracy::conservative),
-                                   accuracy(&Accuracy::tight));
+// What the parts give, and how far it may be off. `group` counts groups; each part has one number a group.
+void add_composed_value(Json& json, const PlannedStatistic& statistic,
+                        const std::vector<std::vector<Dyadic>>& released, std::size_t group) {
+  std::vector<Dyadic> parts;
+  for (const std::vector<Dyadic>& part : released) parts.push_back(part[group]);
+  json["value"] = composed_value(statistic, parts);
+  json["accuracy"] = accuracy_json(statistic.specification.alpha,
+                                   composed_accuracy(statistic, parts, &Accuracy::conservative),
+                                   composed_accuracy(statistic, parts, &Accuracy::tight));
 }
 
-// A mean under add/remove: its parts, the quotient, and how far the quotient may be off.
-void add_mean(Json& json, const PlannedStatistic& statistic,
-              const std::vector<std::vector<Dyadic>>* released) {
-  const Bounds& bounds = statistic.bounds.front();
+// What a part sums: distances from the middle of the bounds.
+void add_centers(Json& part, const PlannedStatistic& statistic, const std::string& name) {
+  const auto center = [&](const Bounds& bounds) {
+    return to_string(scale_by_power_of_two(bounds.lower() + bounds.upper(), -1));
+  };
+  if (name == "products") {
+    part["centers"] = {center(statistic.bounds.front()), center(statistic.bounds.back())};
+  } else if (name.starts_with("sum") || name.starts_with("squares")) {
+    part["center"] = center(name.ends_with("_y") ? statistic.bounds.back() : statistic.bounds.front());
+  }
+}
+
+// A statistic that is computed from parts: the parts, the value, and how far it may be off.
+void add_composed(Json& json, const PlannedStatistic& statistic,
+                  const std::vector<std::vector<Dyadic>>* released) {
   const Rational& alpha = statistic.specification.alpha;
   Json parts = Json::array();
   for (std::size_t i = 0; i < statistic.measurements.size(); ++i) {
@@ -124,21 +133,21 @@ void add_mean(Json& json, const PlannedStatistic& statistic,
     Json part = {{"name", planned.part}};
     if (released != nullptr && statistic.groups == 0)
       part["value"] = value_json((*released)[i][0], is_integer(planned));
-    // What is summed is the distance of each value from the center.
-    if (planned.part == "sum") {
-      part["center"] = to_string(scale_by_power_of_two(bounds.lower() + bounds.upper(), -1));
-    }
+    add_centers(part, statistic, planned.part);
     add_mechanism(part, planned);
-    part["accuracy"] = accuracy_json(alpha / 2, planned.accuracy.conservative, planned.accuracy.tight);
+    part["accuracy"] =
+        accuracy_json(part_alpha(statistic), planned.accuracy.conservative, planned.accuracy.tight);
     if (released == nullptr) part["utility"] = utility_json(planned);
     parts.push_back(std::move(part));
   }
+  json["accuracy"] = nullptr;
   if (statistic.groups > 0) {
+    // Each group has its own accuracy.
     json["groups"] = Json::array();
     for (std::size_t group = 0; group < statistic.groups; ++group) {
       Json entry = {{"key", key_json(statistic.specification, group)}};
       if (released != nullptr) {
-        add_quotient(entry, statistic, (*released)[0][group], (*released)[1][group]);
+        add_composed_value(entry, statistic, *released, group);
         entry["parts"] = Json::array();
         for (std::size_t i = 0; i < statistic.measurements.size(); ++i) {
           entry["parts"].push_back(
@@ -148,16 +157,13 @@ void add_mean(Json& json, const PlannedStatistic& statistic,
       }
       json["groups"].push_back(std::move(entry));
     }
-    json["accuracy"] = nullptr;  // each group has its own
   } else if (released != nullptr) {
-    add_quotient(json, statistic, (*released)[0][0], (*released)[1][0]);
+    add_composed_value(json, statistic, *released, 0);
   } else if (statistic.accuracy) {
     json["accuracy"] = accuracy_json(alpha, statistic.accuracy->conservative, statistic.accuracy->tight);
     json["utility"] = {{"conservative", accuracy_number(statistic.accuracy->conservative)},
                        {"tight", accuracy_number(statistic.accuracy->tight)},
                        {"laplace", accuracy_number(statistic.accuracy->laplace)}};
-  } else {
-    json["accuracy"] = nullptr;
   }
   json["parts"] = std::move(parts);
   json["epsilon"] = to_string(statistic.epsilon);
@@ -191,8 +197,8 @@ Json statistic_json(const PlannedStatistic& statistic, const std::vector<std::ve
     json["accuracy"] = accuracy_json(alpha, 0, 0);
     return json;
   }
-  if (statistic.measurements.size() > 1) {
-    add_mean(json, statistic, released);
+  if (!specification.split.empty()) {
+    add_composed(json, statistic, released);
     return json;
   }
   const bool histogram = specification.kind == StatisticKind::histogram;

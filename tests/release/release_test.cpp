@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <random>
 
 #include "release/memory_source.h"
@@ -461,6 +462,83 @@ TEST_F(ReleaseTest, GroupsHaveAllTheirPublicKeys) {
   // The table prints them all, from the stored text alone.
   const std::string table = Report::from_json(json.dump()).to_table();
   for (const char* line : {"  nowhere  ", "  77  ", "    [25, 100]  "}) EXPECT_THAT(table, HasSubstr(line));
+}
+
+// Plain formulas over the rows that count.
+struct Moments {
+  std::vector<double> x, y;
+  static double mean(const std::vector<double>& rows) {
+    return std::accumulate(rows.begin(), rows.end(), 0.0) / static_cast<double>(rows.size());
+  }
+  static double covariance(const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - mean(a)) * (b[i] - mean(b));
+    return sum / static_cast<double>(a.size() - 1);
+  }
+  double deviation() const { return std::sqrt(covariance(x, x)); }
+  double correlation() const { return covariance(x, y) / std::sqrt(covariance(x, x) * covariance(y, y)); }
+};
+
+TEST_F(ReleaseTest, KindsThatAreComputedFromPartsUnderAddRemove) {
+  MemorySource source;
+  source.add("x", MemorySource::Reals{1, 2, 4, 8, nan, 3, 250});
+  source.add("y", MemorySource::Reals{2, 3, 4, 9, 5, nan, -1});
+  const std::string two = "columns = [\"x\", \"y\"]\nbounds = [[0, 10], [-4, 8]]\nepsilon = 1e7";
+  const std::string one = "column = \"x\"\nbounds = [0, 10]\nepsilon = 1e7";
+  const Json json = report(
+      add_remove_head + statistic("v", "kind = \"variance\"\nsplit = [1, 2, 3]\n" + one) +
+          statistic("s", "kind = \"standard_deviation\"\n" + one) +
+          statistic("c", "kind = \"covariance\"\n" + two) + statistic("r", "kind = \"correlation\"\n" + two),
+      source);
+  const Moments single{{1, 2, 4, 8, 3, 10}, {}};
+  const Moments pairs{{1, 2, 4, 8, 10}, {2, 3, 4, 8, -1}};
+  const std::vector<double> exact{Moments::covariance(single.x, single.x), single.deviation(),
+                                  Moments::covariance(pairs.x, pairs.y), pairs.correlation()};
+  const std::vector<std::size_t> parts{3, 3, 4, 6};
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const Json& one_json = json.at("statistics").at(i);
+    SCOPED_TRACE(one_json.dump());
+    const double tight = one_json.at("accuracy").at("tight");
+    EXPECT_NEAR(one_json.at("value").get<double>(), exact[i], 1e-4);
+    EXPECT_LE(std::abs(one_json.at("value").get<double>() - exact[i]), tight * (1 + 1e-9) + 1e-9);
+    EXPECT_LT(tight, 1e-3);
+    EXPECT_EQ(one_json.at("parts").size(), parts[i]);
+    EXPECT_EQ(one_json.at("epsilon"), "10000000");
+  }
+  EXPECT_EQ(json.at("statistics").at(0).at("parts").at(2).at("epsilon"), "5000000");
+  EXPECT_EQ(json.at("statistics").at(2).at("parts").at(3).at("centers"), Json::parse(R"(["5", "2"])"));
+  EXPECT_EQ(json.at("statistics").at(3).at("parts").at(5).at("center"), "2");
+}
+
+TEST_F(ReleaseTest, KindsThatAreComputedFromPartsUnderChangeOne) {
+  const std::string two = "columns = [\"age\", \"visits\"]\nbounds = [[0, 100], [0, 10]]\nepsilon = 1e7";
+  const Json json = report(
+      change_one_head +
+          statistic("s",
+                    "kind = \"standard_deviation\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 1e7") +
+          statistic("r", "kind = \"correlation\"\nsplit = [2, 1, 1]\n" + two),
+      people());
+  const Moments moments{{10, 20, 30, 40, 50, 60, 70, 80}, {1, 2, 3, 4, 5, 6, 7, 10}};
+  EXPECT_NEAR(json.at("statistics").at(0).at("value").get<double>(), moments.deviation(), 1e-4);
+  EXPECT_NEAR(json.at("statistics").at(1).at("value").get<double>(), moments.correlation(), 1e-4);
+  EXPECT_EQ(json.at("statistics").at(0).at("parts").size(), 1U);
+}
+
+TEST_F(ReleaseTest, DistinctValuesOfAPublicSet) {
+  for (const char* head : {add_remove_head, change_one_head}) {
+    const Specification specification =
+        Specification::parse(head + statistic("d",
+                                              "kind = \"distinct\"\ncolumn = \"city\"\ncategories = "
+                                              "[\"ulm\", \"bonn\", \"aachen\"]\nepsilon = 1e6"),
+                             "s.toml");
+    const Plan plan(specification);
+    EXPECT_EQ(plan.statistics()[0].measurements[0].measurement.mechanism().sensitivity(), Dyadic(1));
+  }
+  const Json json = report(add_remove_head + statistic("d",
+                                                       "kind = \"distinct\"\ncolumn = \"city\"\ncategories = "
+                                                       "[\"ulm\", \"bonn\", \"aachen\"]\nepsilon = 1e6"),
+                           people());
+  EXPECT_EQ(json.at("statistics").at(0).at("value"), 2);
 }
 
 TEST_F(ReleaseTest, ColumnsOfGroupsConditionsAndUnitsMustBeThere) {

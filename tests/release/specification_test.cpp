@@ -271,7 +271,7 @@ TEST(Specification, RefusesWithPlaceRuleAndNextStep) {
       {change_one_text, "[[0, 100], [-0.5, 5e5]]", "[0, 100]", "bounds", "a pair for each"},
       {change_one_text, "[[0, 100], [-0.5, 5e5]]", "[[0, 100], [1, 0]]", "bounds", "swap them"},
       {change_one_text, "epsilon = \"0.25\"", "epsilon = 1\nsplit = [1, 1]", "split",
-       "only under add-remove"},
+       "released as one number"},
       {change_one_text, "epsilon = \"0.25\"", "epsilon = 1\ncategories = [1]", "categories",
        "does not apply to a mean"},
       {change_one_text, "name = \"education\"", "name = \"mean_age\"", "name",
@@ -282,12 +282,10 @@ TEST(Specification, RefusesWithPlaceRuleAndNextStep) {
       {change_one_text, "bounds = [0, 100]", "bounds = [0, 100", "specification", "not TOML"},
       // add-remove.
       {add_remove_text, "\"add-remove\"", "\"add-remove\"\nsize = 5", "size", "private under add-remove"},
-      {add_remove_text, "kind = \"mean\"", "kind = \"variance\"", "split", "does not apply"},
-      {add_remove_text,
-       "kind = \"mean\"\ncolumn = \"income\"\nbounds = [0, 1]\nepsilon = 0.1\nsplit = [1, 1]",
-       "kind = \"variance\"\ncolumn = \"income\"\nbounds = [0, 1]\nepsilon = 0.1", "kind",
-       "not available under add-remove: its sensitivity needs a public number of rows"},
-      {add_remove_text, "split = [1, 1]", "split = [1, 0]", "split", "two weights above 0"},
+      {add_remove_text, "kind = \"mean\"", "kind = \"sum\"", "split", "does not apply"},
+      {add_remove_text, "kind = \"mean\"", "kind = \"variance\"", "split",
+       "must have 3 weights above 0, [sum, count, squares], for example [1, 1, 1]"},
+      {add_remove_text, "split = [1, 1]", "split = [1, 0]", "split", "2 weights above 0"},
       {add_remove_text, "split = [1, 1]", "grid = \"2^-3\"", "grid", "auto"},
   };
   for (const Fault& fault : faults) {

@@ -41,7 +41,7 @@ struct StatisticAccuracy {
 struct PlannedStatistic {
   StatisticSpecification specification;
   std::vector<Bounds> bounds;  // rounded outward; one a column
-  // Two for a mean under add-remove, none for a public constant, else one. The count of rows under change-one
+  // One for each of parts_of(), none for a public constant, else one. The count of rows under change-one
   // and anything between equal bounds are constants: released exactly, at no cost.
   std::vector<PlannedMeasurement> measurements;
   std::optional<Dyadic> constant;
@@ -51,8 +51,8 @@ struct PlannedStatistic {
   Rational epsilon;  // what it costs; the sum over the measurements
   // At most epsilon, and proved; in precision mode sometimes only claimed by the notes (Mechanism::stated_loss).
   Rational loss_bound;
-  // Absent for a mean under add-remove without expected_size: how far a quotient may be off depends on the
-  // count.
+  // Absent for what is computed from parts, except a mean with expected_size: how far a quotient may be off depends
+  // on the noisy parts.
   std::optional<StatisticAccuracy> accuracy;
 };
 

@@ -9,7 +9,6 @@
 // value, the rule and the next step. Unknown keys are refused with a suggestion. Nothing here opens the data.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -39,9 +38,23 @@ std::string to_string(Neighbors neighbors);
 Neighbors parse_neighbors(std::string_view text, std::string_view parameter);
 Metric metric_of(Neighbors neighbors);
 
-enum class StatisticKind { count, sum, mean, variance, covariance, histogram };
+enum class StatisticKind {
+  count,
+  sum,
+  mean,
+  variance,
+  covariance,
+  histogram,
+  distinct,
+  standard_deviation,
+  correlation,
+};
 
 std::string to_string(StatisticKind kind);
+
+// The noisy parts that a statistic is computed from ("sum" and "count" of a mean under add-remove), in the order of
+// `split`; none when it is released itself.
+std::vector<std::string> parts_of(StatisticKind kind, Neighbors neighbors);
 
 // As written, lower <= upper. A plan rounds them outward to what the column's type can hold.
 struct DecimalBounds {
@@ -53,9 +66,9 @@ struct DecimalBounds {
 struct StatisticSpecification {
   std::string name;
   StatisticKind kind = StatisticKind::count;
-  std::vector<std::string> columns;   // none for a count, two for a covariance, else one
+  std::vector<std::string> columns;   // none for a count, two for a covariance or correlation, else one
   std::optional<AtomType> type;       // as declared
-  std::vector<DecimalBounds> bounds;  // one a column, except for counts and histograms
+  std::vector<DecimalBounds> bounds;  // one a column, except for counts, histograms and distinct
   std::optional<Rational>
       epsilon;  // exactly one of epsilon, accuracy and weight, or none when the statistic is a
   std::optional<Rational> accuracy;  // public constant
@@ -66,13 +79,13 @@ struct StatisticSpecification {
   Mode mode = Mode::exact;
   std::optional<long> precision;         // bits, in precision mode
   NoiseKind noise = NoiseKind::laplace;  // geometric: counts, histograms and sums of integers
-  // Histograms have exactly one of these.
+  // Histograms have exactly one of these, a distinct count one of the first two: the public set.
   std::vector<Rational> categories;
   std::vector<std::string> texts;
   std::vector<Rational> edges;
-  bool other = false;                      // a last bin for everything else
-  std::array<Rational, 2> split = {1, 1};  // weights of the sum and the count of a mean under add-remove
-  bool nonnegative = false;                // negative results become 0, after the release
+  bool other = false;           // a last bin for everything else
+  std::vector<Rational> split;  // weights of the parts, if any
+  bool nonnegative = false;     // negative results become 0, after the release
   // One statistic for each key of a column, in their order: numbers or texts.
   std::optional<std::string> group_by;
   std::vector<Rational> key_numbers;

@@ -1,0 +1,118 @@
+#include "composed.h"
+
+#include <stdexcept>
+
+#include "mean_accuracy.h"
+#include "snapdp/statistics/moments.h"
+#include "snapdp/statistics/statistics.h"
+
+namespace snapdp {
+namespace {
+
+// The parts by name, with their accuracies.
+class Parts {
+ public:
+  Parts(const PlannedStatistic& planned, const std::vector<Dyadic>& values, double Accuracy::*kind)
+      : planned_(planned), values_(values), kind_(kind) {}
+
+  ReleasedPart operator[](const std::string& name) const {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const PlannedMeasurement& part = planned_.measurements[i];
+      if (part.part == name) return {values_[i], part.accuracy.*kind_};
+    }
+    throw std::logic_error("no part has this name");
+  }
+  bool has(const std::string& name) const {
+    for (const PlannedMeasurement& part : planned_.measurements) {
+      if (part.part == name) return true;
+    }
+    return false;
+  }
+
+  // The variance of a column, released or computed. The names of the column's parts end in `suffix`.
+  ReleasedPart variance(const std::string& suffix, const Bounds& bounds) const {
+    if (has("variance" + suffix)) return (*this)["variance" + suffix];
+    const ReleasedPart count = (*this)["count"];
+    const ReleasedPart sum = (*this)["sum" + suffix];
+    const ReleasedPart squares = (*this)["squares" + suffix];
+    return {Dyadic(variance_from_parts(bounds, count.value, sum.value, squares.value)),
+            variance_accuracy(bounds, count, sum, squares)};
+  }
+
+  ReleasedPart covariance(const Bounds& x, const Bounds& y) const {
+    if (has("covariance")) return (*this)["covariance"];
+    const ReleasedPart count = (*this)["count"];
+    const ReleasedPart sum_x = (*this)["sum_x"];
+    const ReleasedPart sum_y = (*this)["sum_y"];
+    const ReleasedPart products = (*this)["products"];
+    return {Dyadic(covariance_from_parts(x, y, count.value, sum_x.value, sum_y.value, products.value)),
+            covariance_accuracy(x, y, count, sum_x, sum_y, products)};
+  }
+
+ private:
+  const PlannedStatistic& planned_;
+  const std::vector<Dyadic>& values_;
+  double Accuracy::*kind_;
+};
+
+struct Composed {
+  double value;
+  double accuracy;
+};
+
+Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& values, double Accuracy::*kind) {
+  const Parts parts(planned, values, kind);
+  const Bounds& x = planned.bounds.front();
+  const Bounds& y = planned.bounds.back();
+  switch (planned.specification.kind) {
+    case StatisticKind::mean: {
+      const ReleasedPart sum = parts["sum"];
+      const ReleasedPart count = parts["count"];
+      return {mean_from_parts(x, sum.value, count.value),
+              released_mean_accuracy(x, sum.value, count.value, sum.accuracy, count.accuracy)};
+    }
+    case StatisticKind::variance: {
+      const ReleasedPart variance = parts.variance("", x);
+      return {variance.value.to_double_nearest(), variance.accuracy};
+    }
+    case StatisticKind::standard_deviation: {
+      const ReleasedPart variance = parts.variance("", x);
+      return {standard_deviation_from_variance(variance.value), standard_deviation_accuracy(variance)};
+    }
+    case StatisticKind::covariance: {
+      const ReleasedPart covariance = parts.covariance(x, y);
+      return {covariance.value.to_double_nearest(), covariance.accuracy};
+    }
+    case StatisticKind::correlation: {
+      const ReleasedPart covariance = parts.covariance(x, y);
+      const ReleasedPart variance_x = parts.variance("_x", x);
+      const ReleasedPart variance_y = parts.variance("_y", y);
+      return {correlation_from_parts(covariance.value, variance_x.value, variance_y.value),
+              correlation_accuracy(covariance, variance_x, variance_y)};
+    }
+    case StatisticKind::count:
+    case StatisticKind::sum:
+    case StatisticKind::histogram:
+    case StatisticKind::distinct:
+      break;
+  }
+  throw std::logic_error("this kind is released itself");
+}
+
+}  // namespace
+
+Rational part_alpha(const PlannedStatistic& planned) {
+  const std::size_t parts = planned.specification.split.size();
+  return planned.specification.alpha / Rational(Integer(static_cast<unsigned long>(parts)));
+}
+
+double composed_value(const PlannedStatistic& planned, const std::vector<Dyadic>& parts) {
+  return compose(planned, parts, &Accuracy::tight).value;
+}
+
+double composed_accuracy(const PlannedStatistic& planned, const std::vector<Dyadic>& parts,
+                         double Accuracy::*kind) {
+  return compose(planned, parts, kind).accuracy;
+}
+
+}  // namespace snapdp
