@@ -1,0 +1,751 @@
+#include "snapdp/framework/neighbor_tester.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+
+#include "framework/neighbor_data.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+using Statistic = std::vector<Dyadic>;
+
+// What a check found wrong with two inputs.
+struct Broken {
+  BrokenRule rule = BrokenRule::stability;
+  std::string explanation;
+  std::string first_output = {};
+  std::string second_output = {};
+  std::optional<Rational> distance = {};
+  std::optional<Rational> claimed = {};
+};
+
+// A claim about distances, with what it says remembered for each distance that was asked.
+class Claim {
+ public:
+  explicit Claim(const Relation& relation) : relation_(relation) {}
+
+  // What contradicts outputs at `distance` (nothing: infinite) for inputs at d_in.
+  std::optional<Broken> contradiction(const Rational& d_in, const std::optional<Rational>& distance) {
+    auto known = tightest_.find(d_in);
+    if (known == tightest_.end()) {
+      known = tightest_.emplace(d_in, relation_.tightest(d_in)).first;
+      if (relation_.has_forward() && !relation_.holds(d_in, *known->second)) {
+        return Broken{
+            BrokenRule::relation,
+            "the forward map gives " + to_string(*known->second) + ", for which the predicate does not hold",
+            {},
+            {},
+            distance,
+            known->second};
+      }
+    }
+    const std::optional<Rational>& claimed = known->second;
+    if (!claimed) return std::nullopt;  // no distance is claimed
+    if (!distance) {
+      return Broken{BrokenRule::stability,
+                    "the outputs have different sizes, and so an infinite distance",
+                    {},
+                    {},
+                    distance,
+                    claimed};
+    }
+    if (*distance > *claimed) {
+      return Broken{
+          BrokenRule::stability, "the outputs are farther apart than claimed", {}, {}, distance, claimed};
+    }
+    if (*distance == 0) return std::nullopt;
+    // The map above is sound for this pair; the predicate and the backward map are claims of their own. A distance that
+    // is a little too small must not be claimed.
+    const Rational less = *distance * Rational(Integer((1L << 40) - 1), Integer(1L << 40));
+    for (const Rational& too_small : {Rational(0), less}) {
+      if (relation_.holds(d_in, too_small)) {
+        return Broken{BrokenRule::stability,
+                      "the predicate holds for less than the distance of the outputs",
+                      {},
+                      {},
+                      distance,
+                      too_small};
+      }
+    }
+    if (relation_.has_backward() && relation_.backward(less) >= d_in) {
+      return Broken{
+          BrokenRule::stability,
+          "the backward map allows inputs at this distance for outputs that are closer than they are",
+          {},
+          {},
+          distance,
+          less};
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const Relation& relation_;
+  std::map<Rational, std::optional<Rational>> tightest_;
+};
+
+std::string to_text(const Statistic& statistic) {
+  constexpr std::size_t shown = 16;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(statistic.size(), shown); ++i) {
+    text += (i > 0 ? ", " : "") + to_string(statistic[i]);
+  }
+  return statistic.size() <= shown ? text
+                                   : text + ", and " + std::to_string(statistic.size() - shown) + " more";
+}
+
+// Statistics of one dimension.
+Rational statistic_distance(const Statistic& first, const Statistic& second) {
+  Dyadic sum;
+  for (std::size_t i = 0; i < first.size(); ++i) sum += abs(first[i] - second[i]);
+  return sum.rational();
+}
+
+// What is wrong with a statistic as a member of its domain, or nothing.
+std::string misfit(const StatisticDomain& domain, Metric metric, const Statistic& statistic) {
+  if (statistic.size() != domain.dimension) {
+    return "it has " + std::to_string(statistic.size()) + " numbers, the domain " +
+           std::to_string(domain.dimension);
+  }
+  if (metric == Metric::absolute_distance && domain.dimension != 1) {
+    return "the absolute distance measures one number, not " + std::to_string(domain.dimension);
+  }
+  for (const Dyadic& value : statistic) {
+    if (!(domain.grid.round(value) == value)) {
+      return to_string(value) + " is not a multiple of the grid " + to_string(domain.grid);
+    }
+    if (domain.integer && !value.is_integer()) return to_string(value) + " is not an integer";
+    // The range is that of the statistic before it is rounded to the grid, and rounding is monotone.
+    if (domain.range && (value < domain.grid.round(domain.range->lower()) ||
+                         value > domain.grid.round(domain.range->upper()))) {
+      return to_string(value) + " is outside the public range " + to_string(*domain.range);
+    }
+  }
+  return {};
+}
+
+// `check` with what it throws as a finding.
+template <typename Check>
+std::optional<Broken> guarded(const Check& check) {
+  try {
+    return check();
+  } catch (const std::exception& error) {
+    return Broken{BrokenRule::error, error.what()};
+  }
+}
+
+class TransformationCheck {
+ public:
+  explicit TransformationCheck(const Transformation& part) : part_(part), claim_(part.stability()) {}
+
+  std::optional<Broken> operator()(const Dataset& first, const Dataset& second, const Rational& d_in,
+                                   std::uint64_t seed) {
+    return guarded([&]() -> std::optional<Broken> {
+      TestEngine engine(seed);
+      std::string wrong;
+      const Dataset left = apply(first, engine, block_rows, wrong);
+      const Dataset right = apply(second, engine, block_rows, wrong);
+      const auto shown = [&](Broken broken) {
+        broken.first_output = to_string(left);
+        broken.second_output = to_string(right);
+        return broken;
+      };
+      const Dataset again = apply(second, engine, 1 + below(engine, 5), wrong);
+      if (!wrong.empty()) return shown({BrokenRule::output_domain, wrong});
+      if (auto broken = claim_.contradiction(d_in, dataset_distance(part_.output_metric(), left, right))) {
+        return shown(*broken);
+      }
+      if (dataset_distance(Metric::hamming, again, right) != Rational(0)) {
+        return shown(
+            {BrokenRule::split,
+             "other blocks of the second input, or other cells under its nulls, give " + to_string(again)});
+      }
+      return std::nullopt;
+    });
+  }
+
+ private:
+  Dataset apply(const Dataset& rows, TestEngine& engine, std::size_t block, std::string& wrong) const {
+    const DataColumns columns(part_.input_domain().columns(), rows, engine);
+    const VectorDomain block_domain = part_.output_domain().of_unknown_size();
+    Dataset result;
+    for (std::size_t start = 0; start < rows.size(); start += block) {
+      Chunk chunk = columns.chunk().slice(start, std::min(block, rows.size() - start));
+      for (const auto& function : part_.functions()) chunk = function->apply(chunk, Scratch::of_thread());
+      const Dataset part = rows_of(chunk);
+      if (!block_domain.contains(chunk)) {
+        wrong = to_string(part) + " is not in the output domain, " + describe(Domain(part_.output_domain()));
+      }
+      result.insert(result.end(), part.begin(), part.end());
+    }
+    const std::optional<std::uint64_t>& size = part_.output_domain().size();
+    if (size && *size != result.size()) {
+      wrong = "there are " + std::to_string(result.size()) + " rows; the output domain has " +
+              std::to_string(*size);
+    }
+    return result;
+  }
+
+  const Transformation& part_;
+  Claim claim_;
+};
+
+class AggregationCheck {
+ public:
+  explicit AggregationCheck(const Aggregation& part) : part_(part), claim_(part.stability()) {}
+
+  std::optional<Broken> operator()(const Dataset& first, const Dataset& second, const Rational& d_in,
+                                   std::uint64_t seed) {
+    return guarded([&]() -> std::optional<Broken> {
+      TestEngine engine(seed);
+      const Statistic left = part_.finish(fold(first, engine));
+      const AggregateState whole = fold(second, engine);
+      const Statistic right = part_.finish(whole);
+      const auto shown = [&](Broken broken) {
+        broken.first_output = to_text(left);
+        broken.second_output = to_text(right);
+        return broken;
+      };
+      for (const Statistic* statistic : {&left, &right}) {
+        const std::string wrong = misfit(part_.output_domain(), part_.output_metric(), *statistic);
+        if (!wrong.empty()) return shown({BrokenRule::output_domain, wrong});
+      }
+      const Rational distance = statistic_distance(left, right);
+      if (auto broken = claim_.contradiction(d_in, distance)) return shown(*broken);
+      if (auto broken = split(second, whole, engine)) return shown(*broken);
+      return more_ ? more_(d_in, distance, shown) : std::nullopt;
+    });
+  }
+
+ protected:
+  using Shown = std::function<Broken(Broken)>;
+  std::function<std::optional<Broken>(const Rational& d_in, const Rational& distance, const Shown& shown)>
+      more_;
+
+ private:
+  AggregateState fold(const Dataset& rows, TestEngine& engine) const {
+    const DataColumns columns(part_.input_domain().columns(), rows, engine);
+    AggregateState state = part_.start();
+    part_.update(state, columns.chunk());
+    return state;
+  }
+
+  // Runs of rows go to any of a few states, which go through their byte form or not and merge in any order.
+  std::optional<Broken> split(const Dataset& rows, const AggregateState& whole, TestEngine& engine) const {
+    const DataColumns columns(part_.input_domain().columns(), rows, engine);
+    std::vector<AggregateState> states;
+    for (std::uint64_t i = 0; i <= below(engine, 3); ++i) states.push_back(part_.start());
+    const std::size_t longest = rows.size() > block_rows / 2 ? 700 : 4;
+    for (std::size_t start = 0; start < rows.size();) {
+      const std::size_t count = std::min<std::size_t>(rows.size() - start, 1 + below(engine, longest));
+      part_.update(states[below(engine, states.size())], columns.chunk().slice(start, count));
+      start += count;
+    }
+    for (AggregateState& state : states) {
+      if (engine() % 2 == 0) continue;
+      const std::string bytes = part_.to_bytes(state);
+      AggregateState restored = part_.from_bytes(bytes);
+      if (restored.totals() != state.totals() || part_.to_bytes(restored) != bytes) {
+        return Broken{BrokenRule::byte_form,
+                      "the state of some rows of the second input comes back as another one"};
+      }
+      state = std::move(restored);
+    }
+    while (states.size() > 1) {
+      std::swap(states[below(engine, states.size())], states.back());
+      part_.merge(states[below(engine, states.size() - 1)], states.back());
+      states.pop_back();
+    }
+    if (states[0].totals() == whole.totals()) return std::nullopt;
+    return Broken{BrokenRule::split, "the second input, split and merged, gives other totals: " +
+                                         to_text(states[0].totals().values) + " and not " +
+                                         to_text(whole.totals().values)};
+  }
+
+  const Aggregation& part_;
+  Claim claim_;
+};
+
+class MeasurementCheck : public AggregationCheck {
+ public:
+  explicit MeasurementCheck(const Measurement& part)
+      : AggregationCheck(part.aggregation()),
+        scale_(exact_rational(part.mechanism().scale(), "scale")),
+        part_(part) {
+    more_ = [this](const Rational& d_in, const Rational& distance,
+                   const Shown& shown) -> std::optional<Broken> {
+      auto known = loss_.find(d_in);
+      if (known == loss_.end()) known = loss_.emplace(d_in, part_.loss(d_in)).first;
+      if (distance <= known->second * scale_) return std::nullopt;
+      return shown({BrokenRule::loss,
+                    "noise of scale " + to_string(scale_) + " loses more than is claimed",
+                    {},
+                    {},
+                    Rational(distance / scale_),
+                    known->second});
+    };
+  }
+
+ private:
+  Rational scale_;
+  const Measurement& part_;
+  std::map<Rational, Rational> loss_;
+};
+
+// Makes a broken pair smaller while it breaks the same rule.
+class Shrinker {
+ public:
+  using Check =
+      std::function<std::optional<Broken>(const Dataset&, const Dataset&, const Rational&, std::uint64_t)>;
+
+  Shrinker(const DataMaker& maker, Metric metric, const Check& check, Dataset first, Dataset second,
+           Rational d_in, Broken broken, std::uint64_t seed)
+      : maker_(maker),
+        metric_(metric),
+        check_(check),
+        first_(std::move(first)),
+        second_(std::move(second)),
+        d_in_(std::move(d_in)),
+        broken_(std::move(broken)),
+        seed_(seed) {}
+
+  void shrink() {
+    accept(second_, second_);
+    accept(first_, first_);
+    accept(first_, aligned());
+    bool progress = true;
+    while (progress) {
+      progress = remove_rows();
+      progress |= bring_together();
+      progress |= simplify_cells();
+    }
+  }
+
+  Counterexample counterexample(std::string part) const {
+    return {std::move(part),
+            broken_.rule,
+            broken_.explanation,
+            first_,
+            second_,
+            to_string(first_),
+            to_string(second_),
+            broken_.first_output,
+            broken_.second_output,
+            d_in_,
+            broken_.distance,
+            broken_.claimed};
+  }
+
+ private:
+  bool accept(const Dataset& first, const Dataset& second) {
+    const std::size_t cost = first.size() + second.size() + 8;
+    if (effort_ < cost) return false;
+    effort_ -= cost;
+    if (!maker_.contains(first) || !maker_.contains(second)) return false;
+    const std::optional<Rational> distance = dataset_distance(metric_, first, second);
+    if (!distance || *distance > d_in_) return false;
+    for (std::uint64_t again = 0; again < 3; ++again) {
+      std::optional<Broken> broken = check_(first, second, *distance, seed_ + again);
+      if (!broken || broken->rule != broken_.rule) continue;
+      Dataset new_first = first;  // the arguments may be the members
+      Dataset new_second = second;
+      first_ = std::move(new_first);
+      second_ = std::move(new_second);
+      d_in_ = *distance;
+      broken_ = *std::move(broken);
+      seed_ += again;
+      return true;
+    }
+    return false;
+  }
+
+  // The second dataset with the rows that both have at the places they have in the first.
+  Dataset aligned() const {
+    std::vector<bool> used(second_.size());
+    std::vector<std::optional<DataRow>> places(std::max(first_.size(), second_.size()));
+    for (std::size_t i = 0; i < first_.size(); ++i) {
+      for (std::size_t j = 0; j < second_.size(); ++j) {
+        if (used[j] || !same_row(first_[i], second_[j])) continue;
+        used[j] = true;
+        places[i] = second_[j];
+        break;
+      }
+    }
+    Dataset result;
+    std::size_t next = 0;
+    for (std::optional<DataRow>& place : places) {
+      if (!place) {
+        while (next < second_.size() && used[next]) ++next;
+        if (next == second_.size()) continue;
+        place = second_[next++];
+      }
+      result.push_back(*std::move(place));
+    }
+    return result;
+  }
+
+  static std::optional<std::size_t> find(const Dataset& rows, const DataRow& row, std::size_t likely) {
+    if (likely < rows.size() && same_row(rows[likely], row)) return likely;
+    const auto found =
+        std::find_if(rows.begin(), rows.end(), [&](const DataRow& other) { return same_row(row, other); });
+    if (found == rows.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - rows.begin());
+  }
+
+  // Runs of rows leave both datasets, long runs first; under the symmetric distance also single ones.
+  bool remove_rows() {
+    bool progress = false;
+    for (std::size_t length = std::max<std::size_t>(1, first_.size() / 2); length > 0; length /= 2) {
+      for (std::size_t start = 0; start + length <= first_.size();) {
+        Dataset first = first_;
+        Dataset second = second_;
+        for (std::size_t i = 0; i < length; ++i) {
+          const auto row = first.begin() + static_cast<std::ptrdiff_t>(start);
+          std::optional<std::size_t> twin = find(second, *row, start);
+          if (!twin && preserves_size(metric_)) twin = start;
+          if (twin) second.erase(second.begin() + static_cast<std::ptrdiff_t>(*twin));
+          first.erase(row);
+        }
+        const bool removed = accept(first, second);
+        progress |= removed;
+        if (!removed) start += length;
+      }
+    }
+    for (Dataset* side : {&first_, &second_}) {
+      for (std::size_t i = 0; i < side->size();) {
+        Dataset fewer = *side;
+        fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+        const bool removed = side == &first_ ? accept(fewer, second_) : accept(first_, fewer);
+        progress |= removed;
+        if (!removed) ++i;
+      }
+    }
+    return progress;
+  }
+
+  // Rows that differ become equal.
+  bool bring_together() {
+    bool progress = false;
+    for (std::size_t i = 0; i < std::min(first_.size(), second_.size()); ++i) {
+      if (same_row(first_[i], second_[i])) continue;
+      Dataset second = second_;
+      second[i] = first_[i];
+      progress |= accept(first_, second);
+    }
+    return progress;
+  }
+
+  bool simplify_cells() {
+    bool progress = false;
+    for (std::size_t row = 0; row < first_.size(); ++row) {
+      for (std::size_t i = 0; i < first_[row].size(); ++i) {
+        for (const Cell& cell : maker_.simpler(i, first_[row][i])) {
+          const std::optional<std::size_t> twin = find(second_, first_[row], row);
+          Dataset first = first_;
+          Dataset second = second_;
+          first[row][i] = cell;
+          if (twin) second[*twin][i] = cell;
+          if (!accept(first, second)) continue;
+          progress = true;
+          break;
+        }
+      }
+    }
+    for (std::size_t row = 0; row < second_.size(); ++row) {
+      for (std::size_t i = 0; i < second_[row].size(); ++i) {
+        if (find(first_, second_[row], row)) continue;
+        for (const Cell& cell : maker_.simpler(i, second_[row][i])) {
+          Dataset second = second_;
+          second[row][i] = cell;
+          if (!accept(first_, second)) continue;
+          progress = true;
+          break;
+        }
+      }
+    }
+    return progress;
+  }
+
+  const DataMaker& maker_;
+  Metric metric_;
+  const Check& check_;
+  Dataset first_;
+  Dataset second_;
+  Rational d_in_;
+  Broken broken_;
+  std::uint64_t seed_;
+  std::size_t effort_ = 200'000;  // rows to be looked at
+};
+
+void require_options(const NeighborTestOptions& options) {
+  if (options.trials == 0) {
+    throw Error(ErrorCode::invalid_argument, "trials", "trials = 0: nothing would be tried; give at least 1");
+  }
+  if (options.distances.empty() ||
+      *std::min_element(options.distances.begin(), options.distances.end()) == 0) {
+    throw Error(ErrorCode::invalid_argument, "distances",
+                "distances: neighbors are at least 1 apart; give one distance or more, each at least 1");
+  }
+}
+
+// How many rows trial number `trial` has: mostly few, at times a block and one more or less.
+std::size_t rows_of_trial(TestEngine& engine, std::uint64_t trial) {
+  if (trial % 128 == 127) return block_rows - 1 + below(engine, 3);
+  return below(engine, trial % 4 == 3 ? 40 : 7);
+}
+
+std::optional<Counterexample> search(const std::string& part, const VectorDomain& domain, Metric metric,
+                                     std::optional<Grid> grid, const NeighborTestOptions& options,
+                                     const Shrinker::Check& check) {
+  require_options(options);
+  constexpr std::uint64_t most_rows = std::uint64_t{1} << 16;
+  if (domain.size() && *domain.size() > most_rows) {
+    throw Error(ErrorCode::invalid_argument, "size",
+                "size = " + std::to_string(*domain.size()) + ": whole datasets are made, of at most " +
+                    std::to_string(most_rows) + " rows; test the part for a smaller public size");
+  }
+  const DataMaker maker(domain, metric, options, grid);
+  for (std::uint64_t trial = 0; trial < options.trials; ++trial) {
+    const std::uint64_t seed =
+        options.seed * 0x9e3779b97f4a7c15 + trial * 8;  // room for the shrinker's seeds
+    TestEngine engine(seed);
+    const std::uint64_t d = trial % 8 == 7 ? 0 : options.distances[trial % options.distances.size()];
+    Dataset first = maker.make(engine, rows_of_trial(engine, trial));
+    Dataset second = maker.neighbor(engine, first, d);
+    if (engine() % 2 == 0) first.swap(second);
+    const std::optional<Rational> distance = dataset_distance(metric, first, second);
+    std::optional<Broken> broken = check(first, second, distance.value(), seed);
+    if (!broken) continue;
+    Shrinker shrinker(maker, metric, check, std::move(first), std::move(second), *distance,
+                      *std::move(broken), seed);
+    shrinker.shrink();
+    return shrinker.counterexample(part);
+  }
+  return std::nullopt;
+}
+
+// Pairs of statistics on a grid, as integers.
+class ScalarSearch {
+ public:
+  ScalarSearch(const ScalarTransformation& part, const NeighborTestOptions& options)
+      : part_(part), options_(options), claim_(part.stability()), domain_(part.input_domain()) {
+    require_options(options);
+    if (domain_.range) {
+      lower_ = domain_.grid.index(domain_.range->lower());
+      upper_ = domain_.grid.index(domain_.range->upper());
+    }
+    for (const unsigned k : {0U, 1U, 10U, 39U, 40U, 41U, 53U, 63U, 64U, 200U}) {
+      const Integer power = Integer(1) << k;
+      for (const int step : {-1, 0, 1}) {
+        special_.push_back(power + step);
+        special_.push_back(-power + step);
+      }
+    }
+    for (const double x : options.reals) special_.push_back(domain_.grid.index(Dyadic(x)));
+    // The part's ends and their neighbors.
+    for (const std::optional<Bounds>& bounds : {domain_.range, part.output_domain().range}) {
+      if (!bounds) continue;
+      for (const Dyadic& end : {bounds->lower(), bounds->upper()}) {
+        for (const int step : {-1, 0, 1}) special_.push_back(domain_.grid.index(end) + step);
+      }
+    }
+  }
+
+  std::optional<Counterexample> run() {
+    for (std::uint64_t trial = 0; trial < options_.trials; ++trial) {
+      TestEngine engine(options_.seed * 0x9e3779b97f4a7c15 + trial);
+      Indices first;
+      Indices second;
+      for (std::size_t i = 0; i < domain_.dimension; ++i) first.push_back(random_index(engine));
+      second = first;
+      for (std::uint64_t step = 0; step <= below(engine, 3); ++step) {
+        Integer& index = second[below(engine, second.size())];
+        switch (below(engine, 3)) {
+          case 0:
+            index = random_index(engine);
+            break;
+          case 1:
+            index += static_cast<long>(below(engine, 7)) - 3;
+            break;
+          default:
+            index += (engine() % 2 == 0 ? 1 : -1) * (Integer(1) << below(engine, 64));
+        }
+        index = confined(index);
+      }
+      if (check(first, second)) return shrunk(std::move(first), std::move(second));
+    }
+    return std::nullopt;
+  }
+
+ private:
+  using Indices = std::vector<Integer>;
+
+  Integer confined(const Integer& index) const {
+    if (lower_ && index < *lower_) return *lower_;
+    if (upper_ && index > *upper_) return *upper_;
+    return index;
+  }
+
+  Integer random_index(TestEngine& engine) const {
+    if (engine() % 2 == 0) return confined(special_[below(engine, special_.size())]);
+    if (lower_) {
+      const Integer width = *upper_ - *lower_ + 1;
+      return *lower_ + Integer(engine()) % width;
+    }
+    return Integer(static_cast<long>(engine())) >> below(engine, 64);
+  }
+
+  Statistic statistic(const Indices& indices) const {
+    Statistic result;
+    for (const Integer& index : indices) result.push_back(domain_.grid.value(index));
+    return result;
+  }
+
+  std::optional<Broken> check(const Indices& first, const Indices& second) {
+    return guarded([&]() -> std::optional<Broken> {
+      const Statistic in_first = statistic(first);
+      const Statistic in_second = statistic(second);
+      const Statistic left = part_(in_first);
+      const Statistic right = part_(in_second);
+      const auto shown = [&](Broken broken) {
+        broken.first_output = to_text(left);
+        broken.second_output = to_text(right);
+        return broken;
+      };
+      for (const Statistic* output : {&left, &right}) {
+        const std::string wrong = misfit(part_.output_domain(), part_.output_metric(), *output);
+        if (!wrong.empty()) return shown({BrokenRule::output_domain, wrong});
+      }
+      if (auto broken = claim_.contradiction(statistic_distance(in_first, in_second),
+                                             statistic_distance(left, right))) {
+        return shown(*broken);
+      }
+      return std::nullopt;
+    });
+  }
+
+  // Coordinates move towards 0, alone or together, while the same rule is broken.
+  Counterexample shrunk(Indices first, Indices second) {
+    Broken broken = *check(first, second);
+    bool progress = true;
+    for (int round = 0; progress && round < 1000; ++round) {
+      progress = false;
+      for (std::size_t i = 0; i < first.size(); ++i) {
+        const Integer towards[] = {first[i], Integer(first[i] / 2), sgn(first[i])};
+        const Integer second_towards[] = {second[i], Integer(second[i] / 2), sgn(second[i])};
+        for (int step = 0; step < 3; ++step) {
+          const std::pair<Integer, Integer> moves[] = {{towards[step], towards[step]},
+                                                       {second_towards[step], second_towards[step]},
+                                                       {towards[step], 0},
+                                                       {0, second_towards[step]}};
+          for (const auto& [left, right] : moves) {
+            Indices new_first = first;
+            Indices new_second = second;
+            new_first[i] = confined(new_first[i] - left);
+            new_second[i] = confined(new_second[i] - right);
+            if (abs(new_first[i]) + abs(new_second[i]) >= abs(first[i]) + abs(second[i])) continue;
+            std::optional<Broken> now = check(new_first, new_second);
+            if (!now || now->rule != broken.rule) continue;
+            first = std::move(new_first);
+            second = std::move(new_second);
+            broken = *std::move(now);
+            progress = true;
+          }
+        }
+      }
+    }
+    const Statistic in_first = statistic(first);
+    const Statistic in_second = statistic(second);
+    return {part_.description(),
+            broken.rule,
+            broken.explanation,
+            {},
+            {},
+            to_text(in_first),
+            to_text(in_second),
+            broken.first_output,
+            broken.second_output,
+            statistic_distance(in_first, in_second),
+            broken.distance,
+            broken.claimed};
+  }
+
+  const ScalarTransformation& part_;
+  const NeighborTestOptions& options_;
+  Claim claim_;
+  StatisticDomain domain_;
+  std::optional<Integer> lower_;
+  std::optional<Integer> upper_;
+  std::vector<Integer> special_;
+};
+
+}  // namespace
+
+std::string to_string(BrokenRule rule) {
+  switch (rule) {
+    case BrokenRule::stability:
+      return "stability";
+    case BrokenRule::relation:
+      return "relation";
+    case BrokenRule::output_domain:
+      return "output domain";
+    case BrokenRule::error:
+      return "error";
+    case BrokenRule::split:
+      return "split";
+    case BrokenRule::byte_form:
+      return "byte form";
+    case BrokenRule::loss:
+      break;
+  }
+  return "loss";
+}
+
+std::string Counterexample::description() const {
+  std::string text = "counterexample for " + part + "\n  broken rule: " + to_string(rule) + ": " +
+                     explanation + "\n  first input:   " + first + "\n  second input:  " + second +
+                     "\n  first output:  " + first_output + "\n  second output: " + second_output +
+                     "\n  distance of the inputs: " + to_string(d_in) + "\n";
+  if (!claimed) return text;
+  const std::string what = rule == BrokenRule::loss ? "loss" : "distance of the outputs";
+  return text + "  " + what + ": " + (distance ? to_string(*distance) : "infinite") + "; claimed: at most " +
+         to_string(*claimed) + "\n";
+}
+
+std::optional<Counterexample> find_counterexample(const Transformation& part,
+                                                  const NeighborTestOptions& options) {
+  std::string description = describe(Domain(part.input_domain()));
+  for (const auto& function : part.functions()) description += " >> " + function->description();
+  return search(description, part.input_domain(), part.input_metric(), std::nullopt, options,
+                TransformationCheck(part));
+}
+
+std::optional<Counterexample> find_counterexample(const Aggregation& part,
+                                                  const NeighborTestOptions& options) {
+  return search(part.description(), part.input_domain(), part.input_metric(), part.output_domain().grid,
+                options, AggregationCheck(part));
+}
+
+std::optional<Counterexample> find_counterexample(const ScalarTransformation& part,
+                                                  const NeighborTestOptions& options) {
+  return ScalarSearch(part, options).run();
+}
+
+std::optional<Counterexample> find_counterexample(const Measurement& part,
+                                                  const NeighborTestOptions& options) {
+  const Aggregation& aggregation = part.aggregation();
+  NeighborTestOptions all = options;
+  constexpr std::uint64_t farthest = 64;  // rows are made for every step
+  if (part.distance() <= farthest) all.distances.push_back(part.distance().get_num().get_ui());
+  const auto check = std::make_shared<MeasurementCheck>(part);  // it refers to itself, so it must not move
+  return search(aggregation.description(), aggregation.input_domain(), aggregation.input_metric(),
+                aggregation.output_domain().grid, all,
+                [check](const Dataset& first, const Dataset& second, const Rational& d_in,
+                        std::uint64_t seed) { return (*check)(first, second, d_in, seed); });
+}
+
+}  // namespace snapdp
