@@ -1,7 +1,9 @@
 #include "statistics/bin_index.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -20,15 +22,67 @@ std::int64_t integer_edge(const Integer& edge) {
   return edge.get_si();
 }
 
+// An odd constant near 2^64 / phi: multiplication by it spreads words over the high bits (Knuth, The Art of Computer
+// Programming, vol. 3, section 6.4).
+constexpr std::uint64_t multiplier = 0x9e3779b97f4a7c15;
+
+template <typename Word>
+std::uint64_t word_at(const char* bytes) {
+  Word word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+// With the size it is all of a text of up to 8 bytes, and a mixture of the words of a longer one.
+std::uint64_t head_of(std::string_view text) {
+  const char* bytes = text.data();
+  const std::size_t size = text.size();
+  if (size >= 8) {
+    std::uint64_t mixed = word_at<std::uint64_t>(bytes);
+    for (std::size_t at = 8; at < size; at += 8)
+      mixed = std::rotl(mixed * multiplier, 32) ^ word_at<std::uint64_t>(bytes + std::min(at, size - 8));
+    return mixed;
+  }
+  if (size >= 4) return word_at<std::uint32_t>(bytes) << 32 | word_at<std::uint32_t>(bytes + size - 4);
+  if (size == 0) return 0;
+  return word_at<std::uint8_t>(bytes) << 16 | word_at<std::uint8_t>(bytes + size / 2) << 8 |
+         word_at<std::uint8_t>(bytes + size - 1);
+}
+
 }  // namespace
+
+TextTable::TextTable(std::vector<std::string> texts) : texts_(std::move(texts)) {
+  const std::size_t size = std::bit_ceil(4 * texts_.size() + 2);
+  shift_ = 64U - static_cast<unsigned>(std::countr_zero(size));
+  slots_.resize(size);
+  for (std::size_t i = 0; i < texts_.size(); ++i) {
+    const std::uint64_t head = head_of(texts_[i]);
+    std::size_t slot = slot_of(head, texts_[i].size());
+    while (slots_[slot].place != absent) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = {head, texts_[i].size(), static_cast<std::uint32_t>(i)};
+  }
+}
+
+std::size_t TextTable::slot_of(std::uint64_t head, std::size_t size) const {
+  return static_cast<std::size_t>(((head ^ size << 56) * multiplier) >> shift_);
+}
+
+std::uint32_t TextTable::find(std::string_view text) const {
+  const std::uint64_t head = head_of(text);
+  for (std::size_t slot = slot_of(head, text.size());; slot = (slot + 1) & (slots_.size() - 1)) {
+    const Slot& each = slots_[slot];
+    if (each.place == absent) return absent;
+    if (each.head == head && each.size == text.size() && (text.size() <= 8 || texts_[each.place] == text))
+      return each.place;
+  }
+}
 
 BinIndex::BinIndex(AtomType type, const Bins& bins)
     : edges_(bins.kind_ == Bins::Kind::edges),
       bins_(bins.size()),
       elsewhere_(bins.has_other() ? bins.size() - 1 : bins.size()) {
   if (bins.are_texts()) {
-    texts_ = bins.texts_;
-    for (std::size_t bin = 0; bin < texts_.size(); ++bin) bin_of_text_.emplace(texts_[bin], bin);
+    texts_ = TextTable(bins.texts_);
     return;
   }
   if (edges_) {
@@ -92,8 +146,8 @@ std::size_t BinIndex::bin_of(const Column& column, std::size_t row) const {
     case AtomType::text:
       break;
   }
-  const auto found = bin_of_text_.find(column.texts()[row]);
-  return found == bin_of_text_.end() ? elsewhere_ : found->second;
+  const std::uint32_t found = texts_.find(column.texts()[row]);
+  return found == TextTable::absent ? elsewhere_ : found;
 }
 
 void BinIndex::assign(const Column& column, std::size_t rows, std::uint32_t* bin) const {

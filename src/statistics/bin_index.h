@@ -4,13 +4,34 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "snapdp/framework/chunk.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
+
+// The places of some distinct texts, in a hash table with open addressing. Most keys are short: up to 8 bytes a text is
+// told apart by one comparison of words.
+class TextTable {
+ public:
+  static constexpr std::uint32_t absent = 0xffffffff;
+  explicit TextTable(std::vector<std::string> texts = {});
+  // i for texts[i], else absent.
+  std::uint32_t find(std::string_view text) const;
+
+ private:
+  struct Slot {
+    std::uint64_t head = 0;
+    std::size_t size = 0;
+    std::uint32_t place = absent;
+  };
+  std::size_t slot_of(std::uint64_t head, std::size_t size) const;
+
+  std::vector<std::string> texts_;
+  unsigned shift_ = 0;
+  std::vector<Slot> slots_;  // a power of two of them, at most a quarter of them in use
+};
 
 class BinIndex {
  public:
@@ -36,8 +57,7 @@ class BinIndex {
   std::vector<std::size_t> bin_of_;  // of the i-th smallest category; of [edge i, edge i + 1)
   std::vector<double> reals_;
   std::vector<std::int64_t> integers_;
-  std::vector<std::string> texts_;  // views in bin_of_text_ point here
-  std::unordered_map<std::string_view, std::size_t> bin_of_text_;
+  TextTable texts_;
 };
 
 }  // namespace snapdp
