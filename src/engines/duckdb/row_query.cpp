@@ -91,8 +91,10 @@ std::string RowQuery::from(const std::string& scan, const std::optional<FoldRequ
     const CellInput unit = input(exact_cell_input(table_, unit_->column));
     // Rows with equal hashes are ordered by their content.
     limits = " QUALIFY row_number() OVER (PARTITION BY " + unit.sql + " ORDER BY row_key";
-    for (const std::string& name : content_)
+    for (const std::string& name : content_) {
+      if (name == unit_->column) continue;  // equal in all of them
       limits += ", " + column(exact_cell_input(table_, name).sql) + " NULLS FIRST";
+    }
     limits += ") <= " + std::to_string(unit_->max_rows);
     if (groups) {
       const CellInput group = input(exact_cell_input(table_, groups->column));
