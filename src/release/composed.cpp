@@ -94,6 +94,7 @@ Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& val
     case StatisticKind::sum:
     case StatisticKind::histogram:
     case StatisticKind::distinct:
+    case StatisticKind::moment:
       break;
   }
   throw std::logic_error("this kind is released itself");

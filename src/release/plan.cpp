@@ -177,6 +177,12 @@ class StatisticPlanner {
         return specification_.size ? size() * planned_.bounds.front().lower() : Dyadic(0);
       case StatisticKind::mean:
         return planned_.bounds.front().lower();
+      case StatisticKind::moment: {
+        const Dyadic& value = planned_.bounds.front().lower();
+        Dyadic power(1);
+        for (int i = 0; i < statistic_.order; ++i) power = power * value;
+        return power;
+      }
       default:
         return Dyadic(0);  // nothing varies, or nothing varies together
     }
@@ -217,6 +223,8 @@ class StatisticPlanner {
         return make_histogram(bins_of(statistic_, type_));
       case StatisticKind::distinct:
         return make_distinct_count(bins_of(statistic_, type_));
+      case StatisticKind::moment:
+        return clamped(make_moment(statistic_.order));
       case StatisticKind::standard_deviation:
       case StatisticKind::correlation:
         break;

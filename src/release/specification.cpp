@@ -15,9 +15,9 @@ namespace {
 constexpr std::size_t longest_name = 256;
 
 const std::vector<std::string> neighbor_names = {"change-one", "add-remove"};
-const std::vector<std::string> kind_names = {"count",      "sum",       "mean",     "variance",
-                                             "covariance", "histogram", "distinct", "standard_deviation",
-                                             "correlation"};
+const std::vector<std::string> kind_names = {"count",       "sum",       "mean",     "variance",
+                                             "covariance",  "histogram", "distinct", "standard_deviation",
+                                             "correlation", "moment"};
 
 const std::vector<std::string> statistic_keys = {"name",        "kind",
                                                  "column",      "columns",
@@ -29,7 +29,8 @@ const std::vector<std::string> statistic_keys = {"name",        "kind",
                                                  "nonnegative", "mode",
                                                  "precision",   "noise",
                                                  "weight",      "group_by",
-                                                 "keys",        "max_groups_per_unit"};
+                                                 "keys",        "max_groups_per_unit",
+                                                 "order"};
 
 // The keys of every kind of statistic.
 const std::vector<std::string> common_keys = {
@@ -50,6 +51,8 @@ std::vector<std::string> own_keys(StatisticKind kind) {
     case StatisticKind::covariance:
     case StatisticKind::correlation:
       return {"columns", "type", "bounds", "split"};
+    case StatisticKind::moment:
+      return {"column", "type", "bounds", "order"};
     case StatisticKind::distinct:
       return {"column", "type", "categories"};
     case StatisticKind::histogram:
@@ -246,6 +249,21 @@ void check_size(const TomlTable& table, const Specification& specification, Stat
   }
 }
 
+int read_order(const TomlTable& table, Neighbors neighbors) {
+  if (neighbors == Neighbors::add_remove) {
+    table.refuse(
+        "kind",
+        "is not available under add-remove, where the number of rows is private; release variances, or use "
+        "neighbors = \"change-one\" with size");
+  }
+  constexpr std::uint64_t highest = 4;
+  if (!table.has("order"))
+    table.refuse_missing("order", "is missing; the moment of order k is the mean of x^k");
+  const std::uint64_t order = table.get_count("order");
+  if (order > highest) table.refuse("order", "must be 1, 2, 3 or 4");
+  return static_cast<int>(order);
+}
+
 GridChoice read_grid(const TomlTable& table) {
   const std::string text = table.get_text("grid");
   try {
@@ -385,6 +403,7 @@ StatisticSpecification read_statistic(const TomlDocument& document, const toml::
   } else if (statistic.kind != StatisticKind::count) {
     statistic.bounds = read_bounds(document, table, statistic.kind);
   }
+  if (statistic.kind == StatisticKind::moment) statistic.order = read_order(table, specification.neighbors);
   const std::vector<std::string> parts = parts_of(statistic.kind, specification.neighbors);
   statistic.split.assign(parts.size(), 1);
   if (table.has("split")) statistic.split = read_split(table, parts, specification.neighbors);
@@ -540,6 +559,7 @@ std::vector<std::string> parts_of(StatisticKind kind, Neighbors neighbors) {
     case StatisticKind::sum:
     case StatisticKind::histogram:
     case StatisticKind::distinct:
+    case StatisticKind::moment:
       break;
   }
   return {};

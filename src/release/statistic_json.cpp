@@ -179,6 +179,7 @@ Json statistic_json(const PlannedStatistic& statistic, const std::vector<std::ve
   const StatisticSpecification& specification = statistic.specification;
   Json json = {{"name", specification.name}, {"kind", to_string(specification.kind)}};
   if (!specification.columns.empty()) json["columns"] = specification.columns;
+  if (specification.kind == StatisticKind::moment) json["order"] = specification.order;
   if (specification.group_by) json["group_by"] = *specification.group_by;
   if (specification.max_groups_per_unit) json["max_groups_per_unit"] = *specification.max_groups_per_unit;
   if (!statistic.bounds.empty()) {

@@ -516,12 +516,15 @@ TEST_F(ReleaseTest, KindsThatAreComputedFromPartsUnderChangeOne) {
       change_one_head +
           statistic("s",
                     "kind = \"standard_deviation\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 1e7") +
-          statistic("r", "kind = \"correlation\"\nsplit = [2, 1, 1]\n" + two),
+          statistic("r", "kind = \"correlation\"\nsplit = [2, 1, 1]\n" + two) +
+          statistic("m",
+                    "kind = \"moment\"\norder = 3\ncolumn = \"visits\"\nbounds = [0, 10]\nepsilon = 1e7"),
       people());
   const Moments moments{{10, 20, 30, 40, 50, 60, 70, 80}, {1, 2, 3, 4, 5, 6, 7, 10}};
   EXPECT_NEAR(json.at("statistics").at(0).at("value").get<double>(), moments.deviation(), 1e-4);
   EXPECT_NEAR(json.at("statistics").at(1).at("value").get<double>(), moments.correlation(), 1e-4);
   EXPECT_EQ(json.at("statistics").at(0).at("parts").size(), 1U);
+  EXPECT_NEAR(json.at("statistics").at(2).at("value").get<double>(), (784 + 1000) / 8.0, 1e-4);
 }
 
 TEST_F(ReleaseTest, DistinctValuesOfAPublicSet) {

@@ -434,6 +434,19 @@ TEST(Specification, GroupsHavePublicKeys) {
               HasSubstr("not available under change-one"));
 }
 
+TEST(Specification, MomentsHaveAnOrderAndAPublicSize) {
+  const auto moment = [](const std::string& keys) {
+    return replaced(change_one_text, "kind = \"mean\"", "kind = \"moment\"\n" + keys);
+  };
+  EXPECT_EQ(Specification::parse(moment("order = 4"), "s.toml").statistics[0].order, 4);
+  EXPECT_THAT(refused(moment("")), HasSubstr("order is missing"));
+  EXPECT_THAT(refused(moment("order = 5")), HasSubstr("1, 2, 3 or 4"));
+  EXPECT_THAT(refused(replaced(add_remove_text, "\"mean\"", "\"moment\"\norder = 2")), HasSubstr("split"));
+  const std::string without_split = replaced(add_remove_text, "split = [1, 1]\n", "");
+  EXPECT_THAT(refused(replaced(without_split, "\"mean\"", "\"moment\"\norder = 2")),
+              HasSubstr("not available under add-remove"));
+}
+
 TEST(Specification, OnePriceAStatistic) {
   const std::string text = add_remove_text;
   const Specification weighted =

@@ -48,6 +48,7 @@ enum class StatisticKind {
   distinct,
   standard_deviation,
   correlation,
+  moment,
 };
 
 std::string to_string(StatisticKind kind);
@@ -84,6 +85,7 @@ struct StatisticSpecification {
   std::vector<std::string> texts;
   std::vector<Rational> edges;
   bool other = false;           // a last bin for everything else
+  int order = 1;                // of a moment: 1 to 4
   std::vector<Rational> split;  // weights of the parts, if any
   bool nonnegative = false;     // negative results become 0, after the release
   // One statistic for each key of a column, in their order: numbers or texts.
