@@ -8,6 +8,7 @@
 //   variance, 1/(n-1)  (b - a)^2 / n                       count, centered moments   [0, M]
 //   covariance         (b - a) (d - c) / n                 count, centered product   [-M', M']
 //   histogram          2 in L1                             1 in L1                   [0, n] a bin, or none
+//   hierarchy          2 (H - 1) in L1                     H in L1, H levels         [0, n] a node, or none
 //   distinct count     1                                   1                         [0, size of the set]
 //   moment k           (max x^k - min x^k) / n             centered sums             [min x^k, max x^k]
 //   centered moment k  -                                   ((b - a) / 2)^k           none
@@ -16,7 +17,7 @@
 // M = n/(n-1) (b-a)^2/4 for even n and (n+1)/(4n) (b-a)^2 for odd n; M' has (b-a)(d-c) for (b-a)^2. A public
 // range that depends on n exists only when n is public: it must never be derived from a private row count.
 // Counts of distinct values are in distinct.h; moments, and variance, covariance, standard deviation and correlation
-// from released parts, in moments.h.
+// from released parts, in moments.h; quantiles and the median, from hierarchies of counts, in quantiles.h.
 //
 // A statistic is rounded once, to the grid g: 1 for integer statistics, otherwise the largest power of two
 // <= sensitivity * 2^-40; the sensitivity is then raised to a multiple of g (see Grid for why that is sound).
