@@ -296,6 +296,49 @@ class MeasurementCheck : public AggregationCheck {
   std::map<Rational, Rational> loss_;
 };
 
+class CompositionCheck {
+ public:
+  explicit CompositionCheck(const Composition& part) : part_(part) {}
+
+  std::optional<Broken> operator()(const Dataset& first, const Dataset& second, const Rational& d_in,
+                                   std::uint64_t seed) {
+    return guarded([&]() -> std::optional<Broken> {
+      TestEngine engine(seed);
+      const std::vector<ExactPart> left = exact(first, engine);
+      const std::vector<ExactPart> right = exact(second, engine);
+      Rational lost = 0;
+      for (std::size_t i = 0; i < left.size(); ++i) {
+        lost += statistic_distance(left[i].statistic, right[i].statistic) /
+                exact_rational(left[i].measurement->mechanism().scale(), "scale");
+      }
+      auto known = loss_.find(d_in);
+      if (known == loss_.end()) known = loss_.emplace(d_in, part_.loss(d_in)).first;
+      if (lost <= known->second) return std::nullopt;
+      return Broken{BrokenRule::loss,
+                    "the measurements together lose more than is claimed",
+                    to_text(all(left)),
+                    to_text(all(right)),
+                    lost,
+                    known->second};
+    });
+  }
+
+ private:
+  std::vector<ExactPart> exact(const Dataset& rows, TestEngine& engine) const {
+    const DataColumns columns(part_.input_domain().columns(), rows, engine);
+    return part_.exact(columns.chunk());
+  }
+  static Statistic all(const std::vector<ExactPart>& parts) {
+    Statistic result;
+    for (const ExactPart& part : parts)
+      result.insert(result.end(), part.statistic.begin(), part.statistic.end());
+    return result;
+  }
+
+  const Composition& part_;
+  std::map<Rational, Rational> loss_;
+};
+
 // Makes a broken pair smaller while it breaks the same rule.
 class Shrinker {
  public:
@@ -746,6 +789,12 @@ std::optional<Counterexample> find_counterexample(const Measurement& part,
                 aggregation.output_domain().grid, all,
                 [check](const Dataset& first, const Dataset& second, const Rational& d_in,
                         std::uint64_t seed) { return (*check)(first, second, d_in, seed); });
+}
+
+std::optional<Counterexample> find_counterexample(const Composition& part,
+                                                  const NeighborTestOptions& options) {
+  return search(part.description(), part.input_domain(), part.input_metric(), std::nullopt, options,
+                CompositionCheck(part));
 }
 
 }  // namespace snapdp

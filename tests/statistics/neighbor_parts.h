@@ -26,7 +26,7 @@ class NeighborParts {
   using Search = std::function<std::optional<Counterexample>()>;
 
   // Few trials a part, as there are hundreds of parts; most planted faults are found within ten.
-  static constexpr std::uint64_t trials = 300;
+  static constexpr std::uint64_t trials = 200;
 
   // `options` names cells that matter to the part: edges, categories, keys.
   template <typename Part>
@@ -227,6 +227,31 @@ inline void add_measurements(NeighborParts& parts) {
   }
 }
 
+inline void add_compositions(NeighborParts& parts) {
+  const VectorDomain rows({integer_in(Bounds(-7, 3))});
+  const Metric metric = symmetric_distance();
+  const Measurement sum = make_sum(rows, metric) >> make_snapping({.epsilon = "1/4"});
+  const Measurement count = make_count(rows, metric) >> make_snapping({.epsilon = "1/8"});
+  const Composition both = make_sequential({sum, count});
+  const Predicate negative = Predicate::compare(0, AtomType::integer, Comparison::less, 0);
+  const Predicate large = Predicate::compare(0, AtomType::integer, Comparison::greater, 1);
+  const Composition split = make_parallel(rows, metric, {{negative, both}, {!large, count}, {large, sum}});
+  parts.add("make_sequential", both);
+  parts.add("make_sequential", make_sequential({split, sum, split}));
+  parts.add("make_parallel", split);
+  parts.add("make_parallel", make_parallel(rows, metric, {{large, split}, {!negative, both}}));
+  parts.add(
+      "make_postprocessing",
+      make_postprocessing(
+          split, [](const std::vector<Dyadic>&) { return std::vector<Dyadic>{0}; }, "nothing", Trusted{}));
+  const VectorDomain four = rows.of_size(4);
+  for (const Metric by_size : size_metrics) {
+    const Measurement mean = make_mean(four, by_size) >> make_snapping({.epsilon = "1/4"});
+    parts.add("make_sequential",
+              make_sequential({mean, make_variance(four, by_size) >> make_snapping({.epsilon = 1})}));
+  }
+}
+
 inline NeighborParts all_neighbor_parts() {
   NeighborParts parts;
   add_transformations(parts);
@@ -234,6 +259,7 @@ inline NeighborParts all_neighbor_parts() {
   add_histograms(parts);
   add_hierarchies(parts);
   add_measurements(parts);
+  add_compositions(parts);
   return parts;
 }
 

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "snapdp/framework/aggregation.h"
+#include "snapdp/framework/composition.h"
 #include "snapdp/framework/measurement.h"
 #include "snapdp/framework/transformation.h"
 
@@ -99,6 +100,9 @@ std::optional<Counterexample> find_counterexample(const ScalarTransformation& pa
 // The aggregation, also at the measurement's own distance of neighbors; and the loss: noise of scale s on statistics
 // D apart loses D / s, which loss(d_in) must cover.
 std::optional<Counterexample> find_counterexample(const Measurement& part,
+                                                  const NeighborTestOptions& options = {});
+// The total loss alone: the losses D / s of all measurements inside, added up. Test these by themselves too.
+std::optional<Counterexample> find_counterexample(const Composition& part,
                                                   const NeighborTestOptions& options = {});
 
 }  // namespace snapdp

@@ -1,0 +1,85 @@
+// Compositions: several measurements as one release, whose total loss is known before it runs.
+//
+//   auto mean = ... >> make_mean() >> make_snapping({.epsilon = "1/4"});      // on the same domain and metric
+//   auto counts = ... >> make_histogram(bins) >> make_snapping({.epsilon = "1/8"});
+//   Composition both = make_sequential({mean, counts});
+//   both.loss();                                    // the sum, at most 3/8
+//   Release r = both.release(rows, accountant);     // one debit of the whole, then all the noise
+//
+// Compositions nest: the parts of one are measurements or compositions.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "snapdp/framework/measurement.h"
+
+namespace snapdp {
+
+// A measurement inside a composition and its exact statistic of some rows.
+struct ExactPart {
+  const Measurement* measurement = nullptr;  // lives as long as the composition
+  std::vector<Dyadic> statistic;
+};
+
+class Composition {
+ public:
+  Composition(
+      const Measurement& measurement);  // NOLINT(google-explicit-constructor): parts are written in place
+
+  const VectorDomain& input_domain() const;
+  Metric input_metric() const;
+  // holds(d_in, epsilon): inputs at distance d_in are told apart with loss at most epsilon.
+  const Relation& privacy() const;
+  // The distance of neighboring datasets: that of every measurement inside.
+  const Rational& distance() const;
+  // The total loss at distance d_in, exact.
+  Rational loss(const Rational& d_in = 1) const { return privacy().forward(d_in); }
+  const std::string& description() const;
+
+  // Folds the rows for every measurement, debits loss(distance()) at once, then draws. The values are those of the
+  // parts one after the other. When it throws before the debit, nothing is spent; afterwards all of it is, and stays.
+  Release release(const Chunk& rows, BudgetAccountant& accountant) const;
+  // The exact statistics of every measurement inside, from left to right. They are not private: for whoever pays and
+  // draws elsewhere, and for tests of the claim.
+  std::vector<ExactPart> exact(const Chunk& rows) const;
+
+  class Node;
+
+ private:
+  explicit Composition(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
+  friend Composition make_sequential(const std::vector<Composition>& parts);
+  friend Composition make_parallel(const VectorDomain& domain, Metric metric,
+                                   const std::vector<struct ParallelPart>& parts);
+  friend Composition make_postprocessing(const Composition& release,
+                                         std::function<std::vector<Dyadic>(std::vector<Dyadic>)> function,
+                                         const std::string& name, Trusted);
+  std::shared_ptr<const Node> node_;
+};
+
+// All parts on the same rows; the loss is the sum of theirs. Throws invalid_argument for no parts, mismatch when their
+// input domains, metrics or distances of neighbors differ. Proof: proofs/make_sequential.md.
+Composition make_sequential(const std::vector<Composition>& parts);
+
+// Some of the rows, and what is released of them.
+struct ParallelPart {
+  Predicate rows;
+  Composition release;  // on the domain's rows, their number unknown
+};
+
+// Each part on rows of its own: a row goes to the first part whose predicate holds, and to no other; rows for which
+// none holds take no part. One row concerns one part, so the loss at distance 1 is the largest of the parts' losses at
+// distance 1, and at distance d it is d times that. Only under the symmetric distance: a replaced row may leave one
+// part and enter another. Throws mismatch for other metrics or parts that do not fit, invalid_argument for no parts.
+// Proof: proofs/make_parallel.md.
+Composition make_parallel(const VectorDomain& domain, Metric metric, const std::vector<ParallelPart>& parts);
+
+// A function of the released values: the loss stays. Its author vouches that it depends on its argument and public
+// constants alone. What it throws comes after the debit. Proof: proofs/make_postprocessing.md.
+Composition make_postprocessing(const Composition& release,
+                                std::function<std::vector<Dyadic>(std::vector<Dyadic>)> function,
+                                const std::string& name, Trusted);
+
+}  // namespace snapdp
