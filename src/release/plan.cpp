@@ -155,7 +155,9 @@ class StatisticPlanner {
     }
     planned_.groups = std::max(statistic_.key_numbers.size(), statistic_.key_texts.size());
     if (has_bins()) planned_.bins = bins_of(statistic_, type_).labels();
-    if (statistic_.split.empty()) {
+    if (!statistic_.quantiles.empty()) {
+      add_quantiles();
+    } else if (statistic_.split.empty()) {
       add(aggregate(released()));
     } else {
       add_parts();
@@ -227,9 +229,11 @@ class StatisticPlanner {
         return clamped(make_moment(statistic_.order));
       case StatisticKind::standard_deviation:
       case StatisticKind::correlation:
+      case StatisticKind::median:
+      case StatisticKind::quantiles:
         break;
     }
-    throw std::logic_error("this kind is computed from parts");
+    throw std::logic_error("this kind is computed from other statistics");
   }
 
   // A part of another kind, by its name.
@@ -292,6 +296,23 @@ class StatisticPlanner {
       const Rational numbers(Integer(static_cast<unsigned long>(aggregation.output_domain().dimension)));
       planned_.accuracy->simultaneous = only.measurement.accuracy(Rational(statistic_.alpha / numbers)).tight;
     }
+  }
+
+  void add_quantiles() {
+    std::vector<Dyadic> edges;
+    for (const Rational& edge : statistic_.edges) edges.push_back(cell_value(edge, type_, "edges"));
+    // Where nulls are imputed, by default in the middle.
+    planned_.bounds = {Bounds(edges.front(), edges.back())};
+    HierarchyLayout layout(std::move(edges));
+    if (specification_.size) layout = layout.with_public_total(*specification_.size);
+    add_part("", statistic_.columns, aggregate(complete(make_hierarchy(layout))), *statistic_.epsilon,
+             statistic_.alpha);
+    const Rational nodes(Integer(static_cast<unsigned long>(layout.nodes())));
+    const double node_accuracy =
+        planned_.measurements[0].measurement.accuracy(Rational(statistic_.alpha / nodes)).tight;
+    for (const Rational& q : statistic_.quantiles)
+      planned_.rank_error = std::max(planned_.rank_error, quantile_rank_error(layout, node_accuracy, q));
+    planned_.hierarchy = std::move(layout);
   }
 
   void add_part(const std::string& part, std::vector<std::string> columns, const Aggregation& aggregation,

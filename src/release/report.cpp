@@ -46,15 +46,23 @@ class StatisticTable {
                      {"epsilon", TextTable::Align::right}});
     for (const Json& statistic : json_.at("statistics")) {
       const std::string epsilon = short_number(rational_of(statistic.at("epsilon")));
-      const bool many = statistic.contains("bins") || statistic.contains("groups");
-      table.add({statistic.at("name"), many ? "" : value_cell(statistic, statistic.at("value")),
-                 accuracy_cell(statistic), simultaneous_cell(statistic), epsilon});
+      const bool many =
+          statistic.contains("bins") || statistic.contains("groups") || statistic.contains("quantiles");
+      table.add({statistic.at("name"), many ? "" : value_cell(without_grid(statistic), statistic.at("value")),
+                 accuracy_cell(without_grid(statistic)), simultaneous_cell(statistic), epsilon});
+      if (statistic.contains("quantiles")) add_quantiles(table, statistic.at("quantiles"), "  ");
       if (statistic.contains("bins")) add_bins(table, statistic, statistic.at("bins"), "  ");
       if (!statistic.contains("groups")) continue;
       for (const Json& group : statistic.at("groups")) {
         const Json& key = group.at("key");
         const std::string label = "  " + (key.is_string() ? key.get<std::string>() : key.dump());
-        if (group.contains("bins")) {
+        if (group.contains("quantiles")) {
+          table.add({label});
+          add_quantiles(table, group.at("quantiles"), "    ");
+        } else if (group.contains("interval")) {
+          const Json shown = with_interval_accuracy(group);
+          table.add({label, value_cell(shown, group.at("value")), accuracy_cell(shown)});
+        } else if (group.contains("bins")) {
           table.add({label});
           add_bins(table, statistic, group.at("bins"), "    ");
         } else {
@@ -158,6 +166,10 @@ class StatisticTable {
       const std::string name = statistic.at("name");
       if (statistic.contains("constant")) {
         text += name + ": a public constant; released exactly, without noise and without cost.\n";
+      } else if (statistic.contains("rank_error")) {
+        text += name + ": quantiles are right to " + short_number(rational_of(statistic.at("rank_error"))) +
+                " rows, all of them at once with the probability of alpha; \xc2\xb1 is the farther end of "
+                "the interval.\n";
       } else if (statistic.at("accuracy").is_null() && !statistic.contains("value") &&
                  !(statistic.contains("groups") && statistic.at("groups").at(0).contains("value"))) {
         const bool mean = statistic.at("kind") == "mean" && !statistic.contains("groups");
@@ -174,6 +186,28 @@ class StatisticTable {
       table.add({indent + bin.at("bin").get<std::string>(), value_cell(statistic, bin.at("value"))});
   }
 
+  static void add_quantiles(TextTable& table, const Json& quantiles, const std::string& indent) {
+    for (const Json& quantile : quantiles) {
+      const Json shown = with_interval_accuracy(quantile);
+      table.add({indent + quantile.at("q").get<std::string>(), value_cell(shown, quantile.at("value")),
+                 interval_cell(shown)});
+    }
+  }
+
+  // A quantile lies between the ends of its interval; shown as the distance to the farther one.
+  static Json with_interval_accuracy(const Json& quantile) {
+    const double value = quantile.at("value");
+    const double lower = quantile.at("interval").at(0);
+    const double upper = quantile.at("interval").at(1);
+    return {{"grid", nullptr}, {"accuracy", {{"tight", std::max(value - lower, upper - value)}}}};
+  }
+  static Json without_grid(const Json& statistic) {
+    return statistic.contains("interval") ? with_interval_accuracy(statistic) : statistic;
+  }
+  static std::string interval_cell(const Json& shown) {
+    return "\xc2\xb1" + round_up_to_digits(rational_of(shown.at("accuracy").at("tight")), 3);
+  }
+
   static Json shown_quotient(const Json& group) {
     return {{"grid", nullptr}, {"accuracy", group.at("accuracy")}};
   }
@@ -186,6 +220,7 @@ class StatisticTable {
   std::string accuracy_cell(const Json& part) const {
     const Json& accuracy = part.at("accuracy");
     if (!accuracy.is_object()) return "";
+    if (!accuracy.contains("alpha")) return interval_cell(part);
     const Json& tight = accuracy.at("tight");
     const std::string number = tight.is_number() ? round_up_to_digits(rational_of(tight), 3) : "unbounded";
     return "\xc2\xb1" + number +

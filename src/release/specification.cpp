@@ -17,7 +17,7 @@ constexpr std::size_t longest_name = 256;
 const std::vector<std::string> neighbor_names = {"change-one", "add-remove"};
 const std::vector<std::string> kind_names = {"count",       "sum",       "mean",     "variance",
                                              "covariance",  "histogram", "distinct", "standard_deviation",
-                                             "correlation", "moment"};
+                                             "correlation", "moment",    "median",   "quantiles"};
 
 const std::vector<std::string> statistic_keys = {"name",        "kind",
                                                  "column",      "columns",
@@ -30,7 +30,7 @@ const std::vector<std::string> statistic_keys = {"name",        "kind",
                                                  "precision",   "noise",
                                                  "weight",      "group_by",
                                                  "keys",        "max_groups_per_unit",
-                                                 "order"};
+                                                 "order",       "quantiles"};
 
 // The keys of every kind of statistic.
 const std::vector<std::string> common_keys = {
@@ -53,6 +53,10 @@ std::vector<std::string> own_keys(StatisticKind kind) {
       return {"columns", "type", "bounds", "split"};
     case StatisticKind::moment:
       return {"column", "type", "bounds", "order"};
+    case StatisticKind::median:
+      return {"column", "type", "edges"};
+    case StatisticKind::quantiles:
+      return {"column", "type", "edges", "quantiles"};
     case StatisticKind::distinct:
       return {"column", "type", "categories"};
     case StatisticKind::histogram:
@@ -63,6 +67,9 @@ std::vector<std::string> own_keys(StatisticKind kind) {
 
 bool has_two_columns(StatisticKind kind) {
   return kind == StatisticKind::covariance || kind == StatisticKind::correlation;
+}
+bool has_quantiles(StatisticKind kind) {
+  return kind == StatisticKind::median || kind == StatisticKind::quantiles;
 }
 bool has_bins(StatisticKind kind) {
   return kind == StatisticKind::histogram || kind == StatisticKind::distinct;
@@ -129,6 +136,38 @@ std::vector<std::string> read_columns(const TomlTable& table, StatisticKind kind
   return columns;
 }
 
+std::vector<Rational> increasing_edges(const TomlTable& table, std::vector<Rational> edges) {
+  if (edges.size() < 2) table.refuse("edges", "must have at least two edges, [lowest, ..., highest]");
+  for (std::size_t i = 1; i < edges.size(); ++i) {
+    if (edges[i - 1] >= edges[i])
+      table.refuse("edges", "must increase strictly; sort the edges and remove repeated ones");
+  }
+  return edges;
+}
+
+// The edges of the hierarchy that quantiles come from, and which quantiles.
+void read_quantiles(const TomlTable& table, StatisticSpecification& statistic) {
+  if (!table.has("edges")) {
+    table.refuse_missing(
+        "edges", "is missing; declare public edges as fine as the answer should be, edges = [0, 1, 2, 3, 4]");
+  }
+  if (table.get_array("edges").size() > Specification::max_bins)
+    table.refuse("edges", "has more than " + std::to_string(Specification::max_bins) + " entries; use fewer");
+  statistic.edges = increasing_edges(table, table.get_numbers("edges"));
+  if (statistic.kind == StatisticKind::median) {
+    statistic.quantiles = {Rational(1, 2)};
+    return;
+  }
+  if (!table.has("quantiles"))
+    table.refuse_missing("quantiles",
+                         "is missing; say which, quantiles = [0.25, 0.5, 0.75]. All come from one release");
+  statistic.quantiles = table.get_numbers("quantiles");
+  const bool inside = std::all_of(statistic.quantiles.begin(), statistic.quantiles.end(),
+                                  [](const Rational& q) { return q >= 0 && q <= 1; });
+  if (statistic.quantiles.empty() || !inside)
+    table.refuse("quantiles", "must be numbers from 0 to 1, at least one");
+}
+
 // Which bins a histogram has; `statistic.type` is read already.
 void read_bins(const TomlTable& table, StatisticSpecification& statistic) {
   const bool has_categories = table.has("categories");
@@ -183,12 +222,7 @@ void read_bins(const TomlTable& table, StatisticSpecification& statistic) {
     statistic.categories = std::move(numbers);
     return;
   }
-  if (numbers.size() < 2) table.refuse(key, "must have at least two edges, [lowest, ..., highest]");
-  for (std::size_t i = 1; i < numbers.size(); ++i) {
-    if (numbers[i - 1] >= numbers[i])
-      table.refuse(key, "must increase strictly; sort the edges and remove repeated ones");
-  }
-  statistic.edges = std::move(numbers);
+  statistic.edges = increasing_edges(table, std::move(numbers));
 }
 
 std::vector<Rational> read_split(const TomlTable& table, const std::vector<std::string>& parts,
@@ -225,6 +259,12 @@ void read_price(const TomlTable& table, bool constant, StatisticSpecification& s
   if (given == "epsilon") statistic.epsilon = table.get_positive("epsilon");
   if (given == "accuracy") statistic.accuracy = table.get_positive("accuracy");
   if (given == "weight") statistic.weight = table.get_positive("weight");
+  if (statistic.accuracy && has_quantiles(statistic.kind)) {
+    table.refuse("accuracy",
+                 "is not available for quantiles: how far a value may be off depends on the noisy counts "
+                 "around it; give "
+                 "epsilon or weight instead");
+  }
   if (given.empty() && !constant) {
     table.refuse_missing("epsilon",
                          "is missing; give epsilon = \"0.1\", or accuracy = \"0.5\" and alpha = \"0.05\", or "
@@ -305,9 +345,11 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
   if (table.has("noise") && table.get_choice("noise", {"laplace", "geometric"}) == "geometric") {
     statistic.noise = NoiseKind::geometric;
     const bool sum_of_integers = statistic.kind == StatisticKind::sum && statistic.type == AtomType::integer;
-    if (statistic.kind != StatisticKind::count && !has_bins(statistic.kind) && !sum_of_integers) {
+    if (statistic.kind != StatisticKind::count && !has_bins(statistic.kind) &&
+        !has_quantiles(statistic.kind) && !sum_of_integers) {
       table.refuse("noise",
-                   "is for counts, histograms, distinct and sums with type = \"integer\"; use Laplace noise");
+                   "is for counts, histograms, distinct, quantiles and sums with type = \"integer\"; use "
+                   "Laplace noise");
     }
     if (statistic.mode == Mode::precision) {
       table.refuse("noise", "is exact and does not go with mode = \"precision\"; remove one of them");
@@ -400,6 +442,8 @@ StatisticSpecification read_statistic(const TomlDocument& document, const toml::
   if (bins) {
     read_bins(table, statistic);
     if (table.has("other")) statistic.other = table.get_choice("other", {"drop", "bin"}) == "bin";
+  } else if (has_quantiles(statistic.kind)) {
+    read_quantiles(table, statistic);
   } else if (statistic.kind != StatisticKind::count) {
     statistic.bounds = read_bounds(document, table, statistic.kind);
   }
@@ -560,6 +604,8 @@ std::vector<std::string> parts_of(StatisticKind kind, Neighbors neighbors) {
     case StatisticKind::histogram:
     case StatisticKind::distinct:
     case StatisticKind::moment:
+    case StatisticKind::median:
+    case StatisticKind::quantiles:
       break;
   }
   return {};

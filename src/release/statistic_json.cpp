@@ -111,6 +111,47 @@ void add_composed_value(Json& json, const PlannedStatistic& statistic,
                                    composed_accuracy(statistic, parts, &Accuracy::tight));
 }
 
+// The quantiles of one hierarchy of counts, or of group `group`.
+void add_quantiles(Json& json, const PlannedStatistic& statistic, const std::vector<Dyadic>& released,
+                   std::size_t group) {
+  const HierarchyLayout& layout = *statistic.hierarchy;
+  const auto first = released.begin() + static_cast<std::ptrdiff_t>(group * layout.nodes());
+  const std::vector<Rational> counts =
+      consistent_counts(layout, {first, first + static_cast<std::ptrdiff_t>(layout.nodes())});
+  Json quantiles = Json::array();
+  for (const Rational& q : statistic.specification.quantiles) {
+    const double value = quantile_from_hierarchy(layout, counts, q);
+    const QuantileInterval interval = quantile_interval(layout, counts, q, statistic.rank_error);
+    quantiles.push_back(
+        {{"q", to_string(q)}, {"value", value}, {"interval", {interval.lower, interval.upper}}});
+  }
+  if (statistic.specification.kind == StatisticKind::median) {
+    json["value"] = quantiles[0].at("value");
+    json["interval"] = quantiles[0].at("interval");
+  } else {
+    json["quantiles"] = std::move(quantiles);
+  }
+}
+
+// Quantiles and the median: their accuracy is a number of rows, and an interval of values after the release.
+void add_hierarchy(Json& json, const PlannedStatistic& statistic, const std::vector<Dyadic>* released) {
+  json["edges"] = statistic.hierarchy->leaves() + 1;
+  json["nodes"] = statistic.hierarchy->nodes();
+  json["rank_error"] = accuracy_number(statistic.rank_error);
+  add_mechanism(json, statistic.measurements.front());
+  json["accuracy"] = nullptr;  // in rows: rank_error; in values: interval
+  if (statistic.groups > 0) {
+    json["groups"] = Json::array();
+    for (std::size_t group = 0; group < statistic.groups; ++group) {
+      Json entry = {{"key", key_json(statistic.specification, group)}};
+      if (released != nullptr) add_quantiles(entry, statistic, *released, group);
+      json["groups"].push_back(std::move(entry));
+    }
+  } else if (released != nullptr) {
+    add_quantiles(json, statistic, *released, 0);
+  }
+}
+
 // What a part sums: distances from the middle of the bounds.
 void add_centers(Json& part, const PlannedStatistic& statistic, const std::string& name) {
   const auto center = [&](const Bounds& bounds) {
@@ -200,6 +241,11 @@ Json statistic_json(const PlannedStatistic& statistic, const std::vector<std::ve
   }
   if (!specification.split.empty()) {
     add_composed(json, statistic, released);
+    return json;
+  }
+  if (statistic.hierarchy) {
+    json.erase("bounds");
+    add_hierarchy(json, statistic, released == nullptr ? nullptr : &released->front());
     return json;
   }
   const bool histogram = specification.kind == StatisticKind::histogram;

@@ -483,8 +483,9 @@ TEST_F(ReleaseTest, KindsThatAreComputedFromPartsUnderAddRemove) {
   MemorySource source;
   source.add("x", MemorySource::Reals{1, 2, 4, 8, nan, 3, 250});
   source.add("y", MemorySource::Reals{2, 3, 4, 9, 5, nan, -1});
-  const std::string two = "columns = [\"x\", \"y\"]\nbounds = [[0, 10], [-4, 8]]\nepsilon = 1e7";
-  const std::string one = "column = \"x\"\nbounds = [0, 10]\nepsilon = 1e7";
+  const std::string two =
+      "columns = [\"x\", \"y\"]\nbounds = [[0, 10], [-4, 8]]\nepsilon = 1e7\nalpha = 1e-12";
+  const std::string one = "column = \"x\"\nbounds = [0, 10]\nepsilon = 1e7\nalpha = 1e-12";
   const Json json = report(
       add_remove_head + statistic("v", "kind = \"variance\"\nsplit = [1, 2, 3]\n" + one) +
           statistic("s", "kind = \"standard_deviation\"\n" + one) +
@@ -525,6 +526,37 @@ TEST_F(ReleaseTest, KindsThatAreComputedFromPartsUnderChangeOne) {
   EXPECT_NEAR(json.at("statistics").at(1).at("value").get<double>(), moments.correlation(), 1e-4);
   EXPECT_EQ(json.at("statistics").at(0).at("parts").size(), 1U);
   EXPECT_NEAR(json.at("statistics").at(2).at("value").get<double>(), (784 + 1000) / 8.0, 1e-4);
+}
+
+TEST_F(ReleaseTest, QuantilesComeFromOneHierarchy) {
+  const std::string edges =
+      "column = \"age\"\nedges = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90]\nepsilon = 1e6\nalpha = 1e-12\n";
+  for (const char* head : {add_remove_head, change_one_head}) {
+    const Plan plan(Specification::parse(head + statistic("m", "kind = \"median\"\n" + edges), "s.toml"));
+    EXPECT_EQ(plan.statistics()[0].measurements[0].measurement.mechanism().sensitivity(),
+              Dyadic(head == add_remove_head ? 5 : 8));  // levels; without the root, twice
+  }
+  const Json json = report(
+      add_remove_head + statistic("m", "kind = \"median\"\n" + edges) +
+          statistic("q", "kind = \"quantiles\"\nquantiles = [0, 0.25, 1]\n" + edges) +
+          statistic("g", "kind = \"median\"\ngroup_by = \"city\"\nkeys = [\"bonn\", \"nowhere\"]\n" + edges),
+      people());
+  const Json& median = json.at("statistics").at(0);
+  EXPECT_NEAR(median.at("value").get<double>(), 50, 1e-9);  // four of eight are below
+  EXPECT_LE(median.at("interval").at(0), 50);
+  EXPECT_GE(median.at("interval").at(1), 50);
+  EXPECT_TRUE(median.at("accuracy").is_null());
+  EXPECT_GE(median.at("rank_error"), 0.0);
+  const Json& quantiles = json.at("statistics").at(1).at("quantiles");
+  EXPECT_EQ(quantiles.at(1).at("q"), "0.25");
+  EXPECT_NEAR(quantiles.at(1).at("value").get<double>(), 30, 1e-9);
+  EXPECT_LE(quantiles.at(0).at("value"), quantiles.at(1).at("value"));
+  EXPECT_LE(quantiles.at(1).at("value"), quantiles.at(2).at("value"));
+  const Json& groups = json.at("statistics").at(2).at("groups");
+  EXPECT_GE(groups.at(0).at("value"), 30.0);
+  EXPECT_LE(groups.at(0).at("value"), 80.0);
+  EXPECT_EQ(groups.at(1).at("value"), 45.0);  // nobody: the middle
+  EXPECT_THAT(Report::from_json(json.dump()).to_table(), HasSubstr("quantiles are right to"));
 }
 
 TEST_F(ReleaseTest, DistinctValuesOfAPublicSet) {

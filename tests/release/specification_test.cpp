@@ -447,6 +447,27 @@ TEST(Specification, MomentsHaveAnOrderAndAPublicSize) {
               HasSubstr("not available under add-remove"));
 }
 
+TEST(Specification, QuantilesHaveEdges) {
+  const auto quantiles = [](const std::string& keys) {
+    return replaced(change_one_text,
+                    "kind = \"mean\"\ncolumn = \"age\"\ntype = \"integer\"\nbounds = [0, 100]",
+                    keys + "\ncolumn = \"age\"");
+  };
+  const Specification s = Specification::parse(
+      quantiles("kind = \"quantiles\"\nedges = [0, 1]\nquantiles = [0.1, \"1/3\"]"), "s.toml");
+  EXPECT_THAT(s.statistics[0].quantiles, ElementsAre(Rational(1, 10), Rational(1, 3)));
+  EXPECT_THAT(refused(quantiles("kind = \"median\"")), HasSubstr("edges is missing"));
+  EXPECT_THAT(refused(quantiles("kind = \"median\"\nedges = [1, 1]")), HasSubstr("increase strictly"));
+  EXPECT_THAT(refused(quantiles("kind = \"median\"\nedges = [0, 1]\nquantiles = [0.5]")),
+              HasSubstr("does not apply"));
+  EXPECT_THAT(refused(quantiles("kind = \"quantiles\"\nedges = [0, 1]")), HasSubstr("quantiles is missing"));
+  EXPECT_THAT(refused(quantiles("kind = \"quantiles\"\nedges = [0, 1]\nquantiles = [1.5]")),
+              HasSubstr("from 0 to 1"));
+  EXPECT_THAT(
+      refused(replaced(quantiles("kind = \"median\"\nedges = [0, 1]"), "epsilon = \"0.25\"", "accuracy = 1")),
+      HasSubstr("not available for quantiles"));
+}
+
 TEST(Specification, OnePriceAStatistic) {
   const std::string text = add_remove_text;
   const Specification weighted =

@@ -16,6 +16,7 @@
 #include "snapdp/release/source.h"
 #include "snapdp/release/specification.h"
 #include "snapdp/release/text_table.h"
+#include "snapdp/statistics/quantiles.h"
 
 namespace snapdp {
 
@@ -46,6 +47,10 @@ struct PlannedStatistic {
   std::vector<PlannedMeasurement> measurements;
   std::optional<Dyadic> constant;
   std::vector<std::string> bins;  // of a histogram
+  // Of quantiles and the median: what is released, and the rank error, in rows, that all quantiles are within with
+  // probability at least 1 - alpha (of a group for itself).
+  std::optional<HierarchyLayout> hierarchy;
+  double rank_error = 0;
   // Of a statistic by groups: how many. Measurements then hold the groups' statistics one after the other.
   std::size_t groups = 0;
   Rational epsilon;  // what it costs; the sum over the measurements

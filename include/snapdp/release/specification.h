@@ -49,6 +49,8 @@ enum class StatisticKind {
   standard_deviation,
   correlation,
   moment,
+  median,
+  quantiles,
 };
 
 std::string to_string(StatisticKind kind);
@@ -84,6 +86,8 @@ struct StatisticSpecification {
   std::vector<Rational> categories;
   std::vector<std::string> texts;
   std::vector<Rational> edges;
+  std::vector<Rational>
+      quantiles;                // 0 to 1, of quantiles and the median, whose edges are those of the hierarchy
   bool other = false;           // a last bin for everything else
   int order = 1;                // of a moment: 1 to 4
   std::vector<Rational> split;  // weights of the parts, if any
