@@ -13,11 +13,8 @@
 #include "snapdp/statistics/distinct.h"
 #include "snapdp/statistics/grouped.h"
 #include "snapdp/statistics/moments.h"
-#include "snapdp/statistics/statistics.h"
-#if __has_include("snapdp/statistics/quantiles.h")
 #include "snapdp/statistics/quantiles.h"
-#define SNAPDP_HAS_QUANTILES 1
-#endif
+#include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
 
@@ -193,7 +190,6 @@ inline void add_histograms(NeighborParts& parts) {
 }
 
 inline void add_hierarchies(NeighborParts& parts) {
-#ifdef SNAPDP_HAS_QUANTILES
   for (const HierarchyLayout& layout :
        {HierarchyLayout({0, 1, 2, 3, 10}, 2), HierarchyLayout({-1, 0, 1, 5}, 3)}) {
     for (const VectorDomain& domain : {vector_domain<double>(), vector_domain<std::int64_t>()}) {
@@ -203,9 +199,6 @@ inline void add_hierarchies(NeighborParts& parts) {
       }
     }
   }
-#else
-  (void)parts;
-#endif
 }
 
 inline void add_measurements(NeighborParts& parts) {

@@ -1,7 +1,7 @@
 // Searches for two neighboring inputs that a part tells farther apart than it claims. A proof says why a claim is true;
 // this says, within a second, that it is false.
 //
-//   const Transformation mine = make_log1p(domain, change_one());
+//   const Transformation mine = make_absolute(domain, change_one());
 //   const std::optional<Counterexample> found = find_counterexample(mine);
 //   if (found) std::cerr << found->description();
 //
