@@ -33,8 +33,8 @@ struct Rounding {
   Grid grid;
   Rational sensitivity;
 };
-// `constant` are numbers on whose grids the statistic lies when its sensitivity is 0.
-Rounding rounding_for(const Rational& sensitivity, bool integer, const Bounds& constant);
+// With sensitivity 0 the statistic is a public constant; it lies on the grids of `bounds`.
+Rounding rounding_for(const Rational& sensitivity, bool integer, const Bounds& bounds);
 
 // A scalar statistic whose sensitivity is proved for distance 1 and scales with the distance.
 Aggregation scalar(const VectorDomain& domain, Metric metric, std::shared_ptr<const Fold> fold,

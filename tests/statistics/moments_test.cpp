@@ -316,7 +316,7 @@ TEST(MomentParts, AccuraciesHoldForEveryErrorOfTheParts) {
   const Bounds bounds(-2, 6);
   const Bounds other(0, 1);
   int informative = 0;
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < 600; ++round) {
     const std::size_t n = 2 + engine() % (round % 2 == 0 ? 6 : 400);
     std::vector<double> x;
     std::vector<double> y;
@@ -378,7 +378,7 @@ TEST(MomentParts, AccuraciesHoldForEveryErrorOfTheParts) {
               Rational(correlation_half) + Rational(1, Integer(1) << 400));
     if (correlation_half < 0.5) ++informative;
   }
-  EXPECT_GT(informative, 100);
+  EXPECT_GT(informative, 50);
 }
 
 }  // namespace
