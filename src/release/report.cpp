@@ -167,9 +167,12 @@ class StatisticTable {
       if (statistic.contains("constant")) {
         text += name + ": a public constant; released exactly, without noise and without cost.\n";
       } else if (statistic.contains("rank_error")) {
-        text += name + ": quantiles are right to " + short_number(rational_of(statistic.at("rank_error"))) +
-                " rows, all of them at once with the probability of alpha; \xc2\xb1 is the farther end of "
-                "the interval.\n";
+        const Json& rows = statistic.at("rank_error");
+        text += name + ": with probability " +
+                confidence(parse_rational(statistic.at("alpha").get<std::string>(), "alpha")) +
+                " every quantile is right to " +
+                (rows.is_number() ? round_up_to_digits(rational_of(rows), 3) : "any number of") +
+                " rows and within \xc2\xb1, the farther end of its interval.\n";
       } else if (statistic.at("accuracy").is_null() && !statistic.contains("value") &&
                  !(statistic.contains("groups") && statistic.at("groups").at(0).contains("value"))) {
         const bool mean = statistic.at("kind") == "mean" && !statistic.contains("groups");

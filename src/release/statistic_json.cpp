@@ -138,6 +138,7 @@ void add_hierarchy(Json& json, const PlannedStatistic& statistic, const std::vec
   json["edges"] = statistic.hierarchy->leaves() + 1;
   json["nodes"] = statistic.hierarchy->nodes();
   json["rank_error"] = accuracy_number(statistic.rank_error);
+  json["alpha"] = to_string(statistic.specification.alpha);
   add_mechanism(json, statistic.measurements.front());
   json["accuracy"] = nullptr;  // in rows: rank_error; in values: interval
   if (statistic.groups > 0) {

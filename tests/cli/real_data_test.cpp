@@ -168,6 +168,92 @@ TEST_F(PumsTest, UnderAddRemove) {
   EXPECT_LT(released["age"].at("accuracy").at("tight"), 2);
 }
 
+TEST_F(PumsTest, ByGroupsOfTheRowsThatCount) {
+  create_ledger("add-remove");
+  const std::string of_two = "columns = [\"age\", \"educ\"]\nbounds = [[0, 100], [0, 16]]\n";
+  std::map<std::string, Json> released = statistics(
+      "[data]\ndataset = \"people\"\nneighbors = \"add-remove\"\nwhere = \"age >= 18 and not educ in (1, "
+      "2)\"\n"
+      "[budget]\nepsilon = 10\n"
+      "[[statistic]]\nname = \"n\"\nkind = \"count\"\n" +
+          price +
+          "[[statistic]]\nname = \"age\"\nkind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\n"
+          "group_by = \"sex\"\nkeys = [1, 0, 7]\n" +
+          price +
+          "[[statistic]]\nname = \"spread\"\nkind = \"standard_deviation\"\ncolumn = \"age\"\nbounds = [0, "
+          "100]\n" +
+          price + "[[statistic]]\nname = \"r\"\nkind = \"correlation\"\n" + of_two + price +
+          "[[statistic]]\nname = \"educ\"\nkind = \"distinct\"\ncolumn = \"educ\"\ncategories = [1, 2, 3, "
+          "16, 99]\n" +
+          price +
+          "[[statistic]]\nname = \"m\"\nkind = \"median\"\ncolumn = \"age\"\n"
+          "edges = [0, 10, 20, 25, 30, 35, 40, 45, 50, 55, 60, 70, 80, 100]\n" +
+          price,
+      file_);
+  ASSERT_EQ(released.size(), 6U);
+  std::vector<double> age;
+  std::vector<double> educ;
+  std::map<double, std::vector<double>> age_by_sex;
+  for (std::size_t row = 0; row < columns_.at("age").size(); ++row) {
+    if (columns_.at("age")[row] < 18 || columns_.at("educ")[row] <= 2) continue;
+    age.push_back(columns_.at("age")[row]);
+    educ.push_back(columns_.at("educ")[row]);
+    age_by_sex[columns_.at("sex")[row]].push_back(age.back());
+  }
+  expect_near(released["n"], static_cast<long double>(age.size()));
+  const Json& groups = released["age"].at("groups");
+  EXPECT_EQ(groups.at(0).at("key"), 1);
+  expect_near(groups.at(0), mean_of(clamped(age_by_sex.at(1), 0, 100)));
+  expect_near(groups.at(1), mean_of(clamped(age_by_sex.at(0), 0, 100)));
+  EXPECT_EQ(groups.at(2).at("key"), 7);
+  const std::vector<long double> x = clamped(age, 0, 100);
+  const std::vector<long double> y = clamped(educ, 0, 16);
+  expect_near(released["spread"], std::sqrt(covariance_of(x, x)));
+  expect_near(released["r"], covariance_of(x, y) / std::sqrt(covariance_of(x, x) * covariance_of(y, y)));
+  expect_near(released["educ"], 2);
+  std::nth_element(age.begin(), age.begin() + static_cast<std::ptrdiff_t>(age.size() / 2), age.end());
+  EXPECT_LE(released["m"].at("interval").at(0), age[age.size() / 2]);
+  EXPECT_GE(released["m"].at("interval").at(1), age[age.size() / 2]);
+}
+
+// A thousand people with up to four rows each, some without a name.
+TEST_F(RealDataTest, PeopleWithSeveralRows) {
+  for (const char* name : {"/smartnoise_PUMS_dup.csv", "/smartnoise_PUMS_null.csv"}) {
+    const std::string file = std::string(SNAPDP_SHARED_DATA) + name;
+    if (!std::filesystem::exists(file)) GTEST_SKIP() << "not here: " << file;
+    const Columns columns = read_columns(file);
+    std::map<double, int> rows;
+    for (const double pid : columns.at("pid")) {
+      if (!std::isnan(pid)) ++rows[pid];
+    }
+    const std::string toml =
+        "[data]\ndataset = \"people\"\nneighbors = \"add-remove\"\nprivacy_unit = \"pid\"\nmax_rows_per_unit "
+        "= 2\n"
+        "[budget]\nepsilon = 10\n"
+        "[[statistic]]\nname = \"n\"\nkind = \"count\"\n" +
+        price +
+        "[[statistic]]\nname = \"income\"\nkind = \"mean\"\ncolumn = \"income\"\nbounds = [0, 200000]\n" +
+        price;
+    if (!std::filesystem::exists(path("people.ledger"))) {
+      // A ledger of rows does not pay for people.
+      create_ledger("add-remove");
+      write("people.toml", toml);
+      EXPECT_EQ(release({"--data", file}).code, 3);
+      std::filesystem::remove(path("people.ledger"));
+      succeed({"ledger", "create", "people.ledger", "--dataset", "people", "--neighbors", "add-remove",
+               "--privacy-unit", "pid", "--epsilon", "100"});
+    }
+    std::map<std::string, Json> released = statistics(toml, file);
+    long double kept = 0;
+    for (const auto& [pid, count] : rows) kept += std::min(count, 2);
+    expect_near(released["n"], kept);
+    EXPECT_EQ(released["n"].at("sensitivity"), "2");
+    // Which two rows of a person count does not matter this much.
+    EXPECT_NEAR(released["income"].at("value").get<double>(),
+                static_cast<double>(mean_of(clamped(columns.at("income"), 0, 200000))), 40000);
+  }
+}
+
 // The example of this repository: the plan's accuracies, and the truth within those of a release at a smaller alpha.
 TEST_F(RealDataTest, TheExampleOfTheRepository) {
   const std::string file = SNAPDP_EXAMPLES "/rand_hie.csv";

@@ -373,5 +373,17 @@ TEST_F(UsageTest, TraceRecomputesRecordedReleases) {
   EXPECT_EQ(run({"trace", "--vectors", "broken.csv"}).code, 4);
 }
 
+TEST_F(ToolTest, ExplainsASpecificationWithoutData) {
+  write("people.toml",
+        "[data]\npath = \"nowhere.csv\"\ndataset = \"people\"\nneighbors = \"add-remove\"\nwhere = \"age > "
+        "17\"\n"
+        "[budget]\nepsilon = 1\n[[statistic]]\nname = \"n\"\nkind = \"count\"\nweight = 1\n");
+  const std::string text = succeed({"explain", "people.toml"});
+  EXPECT_NE(text.find("where age > 17"), std::string::npos) << text;
+  EXPECT_NE(text.find("Together (sequential composition): epsilon 1 of the 1"), std::string::npos) << text;
+  EXPECT_EQ(run({"explain", "missing.toml"}).code, 5);
+  EXPECT_EQ(run({"explain"}).code, 2);
+}
+
 }  // namespace
 }  // namespace snapdp

@@ -556,7 +556,7 @@ TEST_F(ReleaseTest, QuantilesComeFromOneHierarchy) {
   EXPECT_GE(groups.at(0).at("value"), 30.0);
   EXPECT_LE(groups.at(0).at("value"), 80.0);
   EXPECT_EQ(groups.at(1).at("value"), 45.0);  // nobody: the middle
-  EXPECT_THAT(Report::from_json(json.dump()).to_table(), HasSubstr("quantiles are right to"));
+  EXPECT_THAT(Report::from_json(json.dump()).to_table(), HasSubstr("every quantile is right to"));
 }
 
 TEST_F(ReleaseTest, DistinctValuesOfAPublicSet) {
