@@ -26,8 +26,7 @@ struct ExactPart {
 
 class Composition {
  public:
-  Composition(
-      const Measurement& measurement);  // NOLINT(google-explicit-constructor): parts are written in place
+  Composition(const Measurement& measurement);  // NOLINT: parts are written in place
 
   const VectorDomain& input_domain() const;
   Metric input_metric() const;
