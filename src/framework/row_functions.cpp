@@ -8,39 +8,13 @@
 #include <limits>
 #include <optional>
 
+#include "framework/row_by_row.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/transformation.h"
 #include "snapdp/numeric/row_kernels.h"
 
 namespace snapdp {
 namespace {
-
-[[noreturn]] void refuse(const char* parameter, const std::string& message) {
-  throw Error(ErrorCode::invalid_argument, parameter, std::string(parameter) + ": " + message);
-}
-
-void require_dataset_metric(Metric metric, const char* what) {
-  if (!is_dataset_metric(metric)) {
-    throw Error(ErrorCode::mismatch, "metric",
-                std::string(what) + " works on rows, but the " + to_string(metric) +
-                    " measures statistics; use symmetric_distance(), change_one() or hamming()");
-  }
-}
-
-void require_one_each(const VectorDomain& domain, std::size_t given, const char* parameter) {
-  if (given != domain.columns().size()) {
-    refuse(parameter, std::to_string(given) + " given for " + std::to_string(domain.columns().size()) +
-                          " columns; give one for each");
-  }
-}
-
-// A row-wise function that maps every row to one row is 1-stable under each dataset metric.
-Signature<VectorDomain, VectorDomain> row_by_row(const VectorDomain& domain, std::vector<AtomDomain> columns,
-                                                 Metric metric) {
-  VectorDomain output(std::move(columns));
-  if (domain.size()) output = output.of_size(*domain.size());
-  return {domain, output, metric, metric, Relation::stable(1)};
-}
 
 std::string listed(const std::vector<std::string>& items) {
   std::string text;
@@ -133,12 +107,6 @@ class ImputeRows final : public RowFunction {
   std::vector<Dyadic> values_;
   std::vector<Constant> constants_;
 };
-
-// Bitmaps in buffers start as zeros.
-void set_valid(std::uint8_t* validity, std::size_t row, bool valid) {
-  validity[row / 8] =
-      static_cast<std::uint8_t>(validity[row / 8] | (static_cast<unsigned>(valid) << (row % 8)));
-}
 
 class DropRows final : public RowFunction {
  public:
@@ -416,8 +384,8 @@ Transformation make_select(const VectorDomain& domain, Metric metric, const Pred
 Transformation make_project(const VectorDomain& domain, Metric metric, std::size_t count) {
   require_dataset_metric(metric, "make_project");
   if (count == 0 || count > domain.columns().size()) {
-    refuse("count", std::to_string(count) + " columns of " + std::to_string(domain.columns().size()) +
-                        "; keep at least one and at most all");
+    refuse_rows("count", std::to_string(count) + " columns of " + std::to_string(domain.columns().size()) +
+                             "; keep at least one and at most all");
   }
   const auto first = domain.columns().begin();
   return {row_by_row(domain, std::vector(first, first + static_cast<std::ptrdiff_t>(count)), metric),
@@ -428,12 +396,13 @@ Transformation make_map(const VectorDomain& domain, Metric metric, const AtomDom
                         std::function<double(double)> function, std::string name, Trusted) {
   require_dataset_metric(metric, "make_map");
   if (domain.columns().size() != 1 || domain.columns()[0].type != AtomType::real) {
-    refuse("domain", "make_map takes one real column, not " + describe(Domain(domain)));
+    refuse_rows("domain", "make_map takes one real column, not " + describe(Domain(domain)));
   }
   if (output.type != AtomType::real || !output.nullable || output.nan) {
-    refuse("output", "make_map gives reals or null, so the output must be real, nullable and without NaN");
+    refuse_rows("output",
+                "make_map gives reals or null, so the output must be real, nullable and without NaN");
   }
-  if (!function) refuse("function", "the function is missing");
+  if (!function) refuse_rows("function", "the function is missing");
   return {row_by_row(domain, {output}, metric),
           std::make_shared<MapRows>(output, std::move(function), std::move(name))};
 }
@@ -444,18 +413,18 @@ Transformation make_clamp(const VectorDomain& domain, Metric metric, const std::
   std::vector<AtomDomain> columns = domain.columns();
   for (std::size_t i = 0; i < columns.size(); ++i) {
     AtomDomain& column = columns[i];
-    if (column.type == AtomType::text) refuse("domain", "text cannot be clamped; use make_parse first");
+    if (column.type == AtomType::text) refuse_rows("domain", "text cannot be clamped; use make_parse first");
     if (column.nan || column.nullable) {
-      refuse("domain", "it holds " + describe(column) +
-                           ", and clamping needs a total order; use make_impute or make_drop first");
+      refuse_rows("domain", "it holds " + describe(column) +
+                                ", and clamping needs a total order; use make_impute or make_drop first");
     }
     const bool fits = column.type == AtomType::real
                           ? bounds[i].lower().is_double() && bounds[i].upper().is_double()
                           : bounds[i].lower().is_int64() && bounds[i].upper().is_int64();
     if (!fits) {
-      refuse("bounds", to_string(bounds[i]) + (column.type == AtomType::real
-                                                   ? " are not doubles; round them outward"
-                                                   : " are not 64-bit integers; round them outward"));
+      refuse_rows("bounds", to_string(bounds[i]) + (column.type == AtomType::real
+                                                        ? " are not doubles; round them outward"
+                                                        : " are not 64-bit integers; round them outward"));
     }
     column.bounds = bounds[i];
   }
@@ -472,14 +441,15 @@ Transformation make_impute(const VectorDomain& domain, Metric metric, const std:
   std::vector<AtomDomain> columns = domain.columns();
   for (std::size_t i = 0; i < columns.size(); ++i) {
     AtomDomain& column = columns[i];
-    if (column.type == AtomType::text) refuse("domain", "text is not imputed; use make_parse first");
+    if (column.type == AtomType::text) refuse_rows("domain", "text is not imputed; use make_parse first");
     if (!(column.type == AtomType::real ? values[i].is_double() : values[i].is_int64())) {
-      refuse("impute", to_string(values[i]) +
-                           (column.type == AtomType::real ? " is not a double" : " is not a 64-bit integer"));
+      refuse_rows("impute",
+                  to_string(values[i]) +
+                      (column.type == AtomType::real ? " is not a double" : " is not a 64-bit integer"));
     }
     if (column.bounds && !(column.bounds->lower() <= values[i] && values[i] <= column.bounds->upper())) {
-      refuse("impute",
-             to_string(values[i]) + " lies outside the column's bounds " + to_string(*column.bounds));
+      refuse_rows("impute",
+                  to_string(values[i]) + " lies outside the column's bounds " + to_string(*column.bounds));
     }
     column.nan = false;
     column.nullable = false;
@@ -497,7 +467,7 @@ Transformation make_drop(const VectorDomain& domain, Metric metric) {
   }
   std::vector<AtomDomain> columns = domain.columns();
   for (AtomDomain& column : columns) {
-    if (column.type == AtomType::text) refuse("domain", "text is not dropped; use make_parse first");
+    if (column.type == AtomType::text) refuse_rows("domain", "text is not dropped; use make_parse first");
     column.nan = false;
     column.nullable = false;
   }
@@ -512,7 +482,7 @@ Transformation make_parse(const VectorDomain& domain, Metric metric, const std::
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].type == types[i]) continue;
     if (columns[i].type != AtomType::text) {
-      refuse("types", "only text is read as another type, not " + describe(columns[i]));
+      refuse_rows("types", "only text is read as another type, not " + describe(columns[i]));
     }
     columns[i] = untrusted_domain({types[i]}).columns().front();
   }

@@ -79,6 +79,13 @@ inline void add_transformations(NeighborParts& parts) {
               make_clamp(vector_domain<double, std::int64_t>(), metric, {Bounds(0, 1), Bounds(0, 1)}));
     parts.add("make_impute", make_impute(anything, metric, {Dyadic(0.5), Dyadic(7)}));
     parts.add("make_impute", make_impute(untrusted_domain({AtomType::real}).of_size(3), metric, {Dyadic(0)}));
+    for (const CastFailure failure : {CastFailure::null, CastFailure::nearest}) {
+      parts.add("make_cast", make_cast(anything, metric, {AtomType::integer, AtomType::real}, failure));
+    }
+    parts.add("make_bin", make_bin(untrusted_domain({AtomType::real}), metric,
+                                   Bins::edges({Dyadic(0), Dyadic(1), Dyadic(2)})));
+    parts.add("make_bin",
+              make_bin(untrusted_domain({AtomType::text}), metric, Bins::texts({"a", "b"}).with_other()));
     parts.add("make_parse", make_parse(untrusted_domain({AtomType::text}), metric, {AtomType::real}));
     parts.add("make_parse", make_parse(untrusted_domain({AtomType::text}), metric, {AtomType::integer}));
     parts.add("make_parse", make_parse(untrusted_domain({AtomType::real, AtomType::text}), metric,

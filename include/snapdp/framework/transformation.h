@@ -119,6 +119,17 @@ Transformation make_drop(const VectorDomain& domain, Metric metric);
 // symmetric, change-one and Hamming metrics. Proof: proofs/make_parse.md.
 Transformation make_parse(const VectorDomain& domain, Metric metric, const std::vector<AtomType>& types);
 
+// Numbers of one type as numbers of the other: column i becomes `types[i]` (columns that have that type pass through).
+// An integer becomes the nearest double. A real becomes the integer it is; one that is none (a fraction, an infinity,
+// beyond 64 bits) fails, and `failure` says what it becomes. NaN becomes null. Bounds are lost: clamp afterwards.
+// 1-stable under the symmetric, change-one and Hamming metrics. Proof: proofs/make_cast.md.
+enum class CastFailure {
+  null,     // null
+  nearest,  // the nearest 64-bit integer, halves upward; infinities become the last ones
+};
+Transformation make_cast(const VectorDomain& domain, Metric metric, const std::vector<AtomType>& types,
+                         CastFailure failure);
+
 // Keeps the rows for which the predicate holds. 1-stable under the symmetric distance only: under change-one and
 // Hamming a replaced row may enter or leave, which these metrics do not count. Proof: proofs/make_select.md.
 Transformation make_select(const VectorDomain& domain, Metric metric, const Predicate& predicate);
