@@ -675,7 +675,9 @@ TEST(NeighborTester, FindsEveryPlantedFault) {
       ADD_FAILURE() << fault.name << ": not found";
       continue;
     }
-    EXPECT_EQ(to_string(found->rule), to_string(fault.rule)) << fault.name << "\n" << found->description();
+    // What depends on the order of rows breaks two rules; which is met first is up to the compiler's order of calls.
+    const bool either = fault.rule == BrokenRule::stability && found->rule == BrokenRule::split;
+    EXPECT_TRUE(found->rule == fault.rule || either) << fault.name << "\n" << found->description();
     // Shrunk: no fault here needs more rows than a public size, or a block's edge.
     if (std::string(fault.name) != "a block's last row left out") {
       EXPECT_LE(found->first_rows.size(), 8U) << fault.name << "\n" << found->description();
