@@ -1,6 +1,7 @@
 #include "snapdp/framework/arrow.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <string_view>
 
@@ -27,10 +28,15 @@ std::string shown(const char* text) {
 
 // That `offset` + `length` rows are a sensible claim.
 void check_extent(const ArrowSchema& schema, const ArrowArray& array) {
+  if (schema.release == nullptr || array.release == nullptr)
+    refuse_column(schema, "the structs have been released already");
   if (array.length < 0 || array.offset < 0 ||
       array.offset > std::numeric_limits<std::int64_t>::max() - array.length) {
     refuse_column(schema, "its length or offset is negative or beyond 64 bits");
   }
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  if (array.length > most) refuse_column(schema, "it claims more than 2^40 rows; pass smaller batches");
+  if (array.null_count < -1) refuse_column(schema, "its number of nulls is negative");
   if (array.dictionary != nullptr || schema.dictionary != nullptr)
     refuse_column(schema, "it is dictionary-encoded; decode it first");
 }
@@ -39,6 +45,18 @@ void check_buffers(const ArrowSchema& schema, const ArrowArray& array, std::int6
   if (array.n_buffers != expected || array.buffers == nullptr)
     refuse_column(schema, "it has another number of buffers than its type");
   if (array.buffers[1] == nullptr && array.length > 0) refuse_column(schema, "a buffer is missing");
+}
+
+// The interface asks for aligned buffers; others must not be read as numbers.
+bool is_aligned(const void* buffer, std::size_t size) {
+  return reinterpret_cast<std::uintptr_t>(buffer) % size == 0;
+}
+
+// How many bytes a value takes, or an offset of a text; 1 for bitmaps and bytes.
+std::size_t width_of(std::string_view format) {
+  if (format == "g" || format == "l" || format == "U") return 8;
+  if (format == "f" || format == "i" || format == "I" || format == "u") return 4;
+  return format == "s" || format == "S" ? 2 : 1;
 }
 
 template <typename To, typename From>
@@ -76,7 +94,6 @@ std::vector<std::string_view> views(const ArrowSchema& schema, const ArrowArray&
 }  // namespace
 
 ArrowTable::ArrowTable(const ArrowSchema& schema, const ArrowArray& array) {
-  if (schema.release == nullptr || array.release == nullptr) refuse("the structs have been released already");
   if (schema.format == nullptr) refuse("the schema has no format");
   check_extent(schema, array);
   rows_ = static_cast<std::size_t>(array.length);
@@ -113,6 +130,8 @@ void ArrowTable::add(const ArrowSchema& schema, const ArrowArray& array, std::in
                       "; columns are float64, float32, int64, integers of up to 32 bits, boolean or utf8");
   }
   check_buffers(schema, array, text ? 3 : 2);
+  if (!is_aligned(array.buffers[1], width_of(format)))
+    refuse_column(schema, "a buffer is not aligned to its type");
   const auto first = static_cast<std::size_t>(array.offset + offset);
   Column column;
   const auto use = [&](AtomType type, const auto& cells) {

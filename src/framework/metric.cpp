@@ -8,6 +8,8 @@ std::string to_string(Metric metric) {
       return "symmetric distance";
     case Metric::change_one:
       return "change-one distance";
+    case Metric::unit_distance:
+      return "distance in privacy units";
     case Metric::hamming:
       return "Hamming distance";
     case Metric::absolute_distance:

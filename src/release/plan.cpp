@@ -8,6 +8,7 @@
 #include "composed.h"
 #include "mean_accuracy.h"
 #include "snapdp/error.h"
+#include "snapdp/framework/unit_limit.h"
 #include "snapdp/release/suggestion.h"
 #include "snapdp/statistics/distinct.h"
 #include "snapdp/statistics/grouped.h"
@@ -342,7 +343,8 @@ class StatisticPlanner {
       });
     }
     const StatisticDomain& domain = aggregation.output_domain();
-    const Rational distance(Integer(static_cast<unsigned long>(specification_.max_rows_per_unit)));
+    // How many rows neighbors are apart.
+    const Rational distance = make_unit_limit(specification_.max_rows_per_unit).stability().forward(1);
     EpsilonQuery query{.sensitivity = aggregation.sensitivity(distance),
                        .accuracy = *statistic_.accuracy,
                        .alpha = statistic_.alpha};

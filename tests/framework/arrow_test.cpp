@@ -98,6 +98,14 @@ TEST(Arrow, RefusesWhatIsInconsistent) {
   EXPECT_EQ(refusal([](ArrowBatch&) {}), "accepted");
   EXPECT_THAT(refusal([](ArrowBatch& b) { b.schema.release = nullptr; }), HasSubstr("released"));
   EXPECT_THAT(refusal([](ArrowBatch& b) { b.array.release = nullptr; }), HasSubstr("released"));
+  EXPECT_THAT(refusal([](ArrowBatch& b) { b.child(1).release = nullptr; }), HasSubstr("column \"name\""));
+  EXPECT_THAT(refusal([](ArrowBatch& b) { b.child(1).null_count = -2; }), HasSubstr("nulls is negative"));
+  EXPECT_THAT(refusal([](ArrowBatch& b) {
+                b.child(0).buffers[1] = static_cast<const char*>(b.child(0).buffers[1]) + 1;
+              }),
+              HasSubstr("not aligned"));
+  EXPECT_THAT(refusal([](ArrowBatch& b) { b.child(0).length = b.array.length = std::int64_t{1} << 41; }),
+              HasSubstr("2^40"));
   EXPECT_THAT(refusal([](ArrowBatch& b) { b.array.length = -1; }), HasSubstr("negative"));
   EXPECT_THAT(refusal([](ArrowBatch& b) { b.array.length = 3; }),
               HasSubstr("column \"income\": it has fewer rows"));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "snapdp/framework/row_hash.h"
+#include "snapdp/framework/unit_limit.h"
 #include "snapdp/release/source.h"
 
 namespace snapdp {
@@ -186,17 +187,8 @@ class MemorySource : public Source {
     std::vector<OwnedColumn> owned;
     for (const std::string& name : read) owned.push_back(exact(cells_.at(name)));
     const std::vector<Column> content = views(owned);
-    std::vector<std::uint64_t> hashes(rows_);
-    hash_rows(RowHashKey::rows, content, rows_, hashes.data());
-    Rows kept;
-    for (auto& [unit, of_unit] : by_unit(*selection.unit, rows)) {
-      std::sort(of_unit.begin(), of_unit.end(), [&](std::size_t a, std::size_t b) {
-        return std::pair(hashes[a], row_content(content, a)) < std::pair(hashes[b], row_content(content, b));
-      });
-      of_unit.resize(std::min<std::uint64_t>(of_unit.size(), selection.unit->max_rows));
-      kept.insert(kept.end(), of_unit.begin(), of_unit.end());
-    }
-    return kept;
+    const OwnedColumn units = exact(cells_.at(selection.unit->column));
+    return make_unit_limit(selection.unit->max_rows).kept(units.view(), content, rows);
   }
 
   Rows limit_groups(const RowSelection::UnitLimit& unit, const FoldRequest::GroupLimit& groups,

@@ -31,10 +31,15 @@ class NeighborParts {
            const NeighborTestOptions& options = {.trials = trials}) {
     searches_[constructor].push_back([part, options] { return find_counterexample(part, options); });
   }
+  // A constructor of another form than the tester takes: the file, under tests/, of a neighbor test of its own.
+  void add_alone(const std::string& constructor, const std::string& file) { alone_[constructor] = file; }
+
   const std::map<std::string, std::vector<Search>>& searches() const { return searches_; }
+  const std::map<std::string, std::string>& alone() const { return alone_; }
 
  private:
   std::map<std::string, std::vector<Search>> searches_;
+  std::map<std::string, std::string> alone_;
 };
 
 inline AtomDomain real_in(const Bounds& bounds) {
@@ -255,6 +260,7 @@ inline void add_compositions(NeighborParts& parts) {
 inline NeighborParts all_neighbor_parts() {
   NeighborParts parts;
   add_transformations(parts);
+  parts.add_alone("make_unit_limit", "framework/unit_limit_test.cpp");  // of whole datasets, not of blocks
   add_statistics(parts);
   add_histograms(parts);
   add_hierarchies(parts);

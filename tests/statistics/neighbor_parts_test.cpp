@@ -47,8 +47,13 @@ TEST(NeighborParts, EveryConstructorHasAProofAndANeighborTest) {
   for (const std::string& name : constructors) {
     EXPECT_TRUE(std::filesystem::exists(SNAPDP_SOURCE "/proofs/" + name + ".md"))
         << name << " has no proof: write proofs/" << name << ".md, see proofs/README.md for the shape";
-    EXPECT_TRUE(parts.searches().contains(name))
+    EXPECT_TRUE(parts.searches().contains(name) || parts.alone().contains(name))
         << name << " has no neighbor test: add it to tests/statistics/neighbor_parts.h";
+  }
+  for (const auto& [name, file] : parts.alone()) {
+    std::ifstream test(SNAPDP_SOURCE "/tests/" + file);
+    const std::string text{std::istreambuf_iterator<char>(test), {}};
+    EXPECT_NE(text.find(name + "("), std::string::npos) << file << " does not test " << name;
   }
   for (const auto& [name, searches] : parts.searches()) {
     EXPECT_TRUE(constructors.contains(name)) << name << " is tested, but no header declares it";

@@ -8,6 +8,7 @@ namespace snapdp {
 enum class Metric {
   symmetric_distance,  // rows added or removed between two multisets (add/remove neighbors are at distance 1)
   change_one,          // rows replaced between two multisets of the same size
+  unit_distance,       // privacy units added or removed, each with all its rows
   hamming,             // places where two vectors of the same length differ
   absolute_distance,   // |y - y'| of two scalars
   l1_distance,         // sum of |y_i - y'_i| of two vectors of scalars
