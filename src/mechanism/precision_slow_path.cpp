@@ -58,7 +58,7 @@ Integer precision_snap_slowly(const detail::PrecisionArithmetic& arithmetic, con
     // with these digits, it is the same for all between. The greatest has ones for the digits to come.
     const long missing = std::max(arithmetic.precision - bits(digits), 0L);
     Integer greatest = ((digits + 1) << static_cast<unsigned long>(missing)) - 1;
-    const Integer first = precision_index(arithmetic, x, minus, digits, count);
+    Integer first = precision_index(arithmetic, x, minus, digits, count);
     if (missing == 0 || first == precision_index(arithmetic, x, minus, greatest, count + missing)) {
       wipe(digits);
       wipe(greatest);
@@ -74,7 +74,7 @@ Integer precision_snap_plainly(const detail::PrecisionArithmetic& arithmetic, co
   Integer digits(static_cast<unsigned long>(word[0] >> 1));
   long count = 63;
   while (bits(digits) < arithmetic.precision) append(digits, count, words);
-  const Integer index = precision_index(arithmetic, x, (word[0] & 1) != 0, digits, count);
+  Integer index = precision_index(arithmetic, x, (word[0] & 1) != 0, digits, count);
   wipe(digits);
   return index;
 }

@@ -31,7 +31,7 @@ Integer snap_slowly(const Dyadic& fraction, double scale, Grid grid, std::uint64
       const Dyadic most = noise_bound(digits, count, scale, grid, MPFR_RNDU);
       const Dyadic least = noise_bound(Integer(digits + 1), count, scale, grid, MPFR_RNDD);
       // S ln U <= 0 for S = +1. Sums and rounding to the grid are exact.
-      const Integer first = unit.index(minus ? fraction + least : fraction - most);
+      Integer first = unit.index(minus ? fraction + least : fraction - most);
       const Integer last = unit.index(minus ? fraction + most : fraction - least);
       if (first == last) {
         wipe(digits);
