@@ -84,7 +84,8 @@ TomlDocument::TomlDocument(std::string_view text, std::string name) : text_(text
   if (text_.starts_with("\xef\xbb\xbf")) text_.erase(0, 3);
   lines_.push_back(0);
   for (std::size_t i = 0; i < text_.size(); ++i) {
-    if (text_[i] == '\n') lines_.push_back(i + 1);
+    if ((static_cast<unsigned char>(text_[i]) & 0xc0U) != 0x80U) characters_.push_back(i);
+    if (text_[i] == '\n') lines_.push_back(characters_.size());
   }
   if (const std::size_t line = line_of_deep_key(text_); line != 0) {
     throw Error(ErrorCode::invalid_argument, "specification",
@@ -109,13 +110,9 @@ std::string TomlDocument::place(const toml::source_region& region) const {
 
 // The parser counts columns in code points, from 1.
 std::size_t TomlDocument::offset(toml::source_position position) const {
-  if (position.line == 0 || position.line > lines_.size()) return text_.size();
-  std::size_t at = lines_[position.line - 1];
-  for (toml::source_index column = 1; column < position.column && at < text_.size(); ++column) {
-    ++at;
-    while (at < text_.size() && (static_cast<unsigned char>(text_[at]) & 0xc0U) == 0x80U) ++at;
-  }
-  return at;
+  if (position.line == 0 || position.line > lines_.size() || position.column == 0) return text_.size();
+  const std::size_t character = lines_[position.line - 1] + position.column - 1;
+  return character < characters_.size() ? characters_[character] : text_.size();
 }
 
 std::string TomlDocument::shown(const toml::node& node) const {

@@ -37,7 +37,8 @@ class TomlDocument {
 
   std::string text_;
   std::string name_;
-  std::vector<std::size_t> lines_;  // where each line begins
+  std::vector<std::size_t> characters_;  // where each code point begins, in bytes
+  std::vector<std::size_t> lines_;       // the first code point of each line
   toml::table root_;
 };
 
