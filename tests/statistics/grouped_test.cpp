@@ -55,7 +55,8 @@ std::vector<Dyadic> oracle(const Rows& rows) {
   std::vector<Dyadic> sums(keys.size(), Dyadic(0));
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const auto key = std::find(keys.begin(), keys.end(), rows.keys[row]);
-    const bool valid = ((rows.validity[row / 8] >> (row % 8)) & 1U) != 0 && !std::isnan(rows.values[row]);
+    const bool valid =
+        ((unsigned{rows.validity[row / 8]} >> (row % 8)) & 1U) != 0 && !std::isnan(rows.values[row]);
     if (key == keys.end() || !valid) continue;
     sums[static_cast<std::size_t>(key - keys.begin())] += Dyadic(std::clamp(rows.values[row], -3.0, 10.0));
   }
