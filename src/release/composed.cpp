@@ -55,10 +55,7 @@ class Parts {
   double Accuracy::*kind_;
 };
 
-struct Composed {
-  double value;
-  double accuracy;
-};
+}  // namespace
 
 Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& values, double Accuracy::*kind) {
   const Parts parts(planned, values, kind);
@@ -102,20 +99,9 @@ Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& val
   throw std::logic_error("this kind is released itself");
 }
 
-}  // namespace
-
 Rational part_alpha(const PlannedStatistic& planned) {
   const std::size_t parts = planned.specification.split.size();
   return planned.specification.alpha / Rational(Integer(static_cast<unsigned long>(parts)));
-}
-
-double composed_value(const PlannedStatistic& planned, const std::vector<Dyadic>& parts) {
-  return compose(planned, parts, &Accuracy::tight).value;
-}
-
-double composed_accuracy(const PlannedStatistic& planned, const std::vector<Dyadic>& parts,
-                         double Accuracy::*kind) {
-  return compose(planned, parts, kind).accuracy;
 }
 
 }  // namespace snapdp

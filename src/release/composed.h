@@ -11,10 +11,13 @@ namespace snapdp {
 // Each part misses its accuracy with this probability, so that all hold together except with the statistic's alpha.
 Rational part_alpha(const PlannedStatistic& planned);
 
-// `parts` are the released numbers in the order of planned.measurements.
-double composed_value(const PlannedStatistic& planned, const std::vector<Dyadic>& parts);
-// With the accuracies of this kind (conservative or tight) of the parts.
-double composed_accuracy(const PlannedStatistic& planned, const std::vector<Dyadic>& parts,
-                         double Accuracy::*kind);
+struct Composed {
+  double value;
+  double accuracy;
+};
+
+// `parts` are the released numbers in the order of planned.measurements; `kind` says which of their accuracies to take
+// (conservative or tight). The value does not depend on it.
+Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& parts, double Accuracy::*kind);
 
 }  // namespace snapdp

@@ -95,9 +95,8 @@ Json bins_json(const PlannedStatistic& statistic, const std::vector<Dyadic>* rel
 Json key_json(const StatisticSpecification& specification, std::size_t group) {
   if (!specification.key_texts.empty()) return specification.key_texts[group];
   const Rational& key = specification.key_numbers[group];
-  const double nearest = to_double_nearest(key);
   if (key.get_den() == 1 && key.get_num().fits_slong_p()) return key.get_num().get_si();
-  return Rational(nearest) == key || std::isfinite(nearest) ? Json(nearest) : Json(to_string(key));
+  return to_double_nearest(key);  // finite: the plan refuses keys beyond the doubles
 }
 
 // What the parts give, and how far it may be off. `group` counts groups; each part has one number a group.
@@ -105,10 +104,11 @@ void add_composed_value(Json& json, const PlannedStatistic& statistic,
                         const std::vector<std::vector<Dyadic>>& released, std::size_t group) {
   std::vector<Dyadic> parts;
   for (const std::vector<Dyadic>& part : released) parts.push_back(part[group]);
-  json["value"] = composed_value(statistic, parts);
-  json["accuracy"] = accuracy_json(statistic.specification.alpha,
-                                   composed_accuracy(statistic, parts, &Accuracy::conservative),
-                                   composed_accuracy(statistic, parts, &Accuracy::tight));
+  const Composed tight = compose(statistic, parts, &Accuracy::tight);
+  json["value"] = tight.value;
+  json["accuracy"] =
+      accuracy_json(statistic.specification.alpha,
+                    compose(statistic, parts, &Accuracy::conservative).accuracy, tight.accuracy);
 }
 
 // The quantiles of one hierarchy of counts, or of group `group`.
