@@ -3,6 +3,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "engines/duckdb/kept_exception.h"
 #include "snapdp/error.h"
 
 namespace snapdp::engine {
@@ -71,22 +72,14 @@ class FoldFunction::Pass {
     return std::move(kept_.at(place));
   }
 
-  void failed(std::exception_ptr error) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (!error_) error_ = std::move(error);
-  }
-
-  void rethrow() const {
-    const std::lock_guard lock(mutex_);
-    if (error_) std::rethrow_exception(error_);
-  }
+  KeptException& exception() { return exception_; }
 
  private:
   CellReader reader_;
   std::vector<FoldAggregation> aggregations_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;  // of kept_
   std::vector<FoldedRows> kept_;
-  std::exception_ptr error_;
+  KeptException exception_;
 };
 
 namespace {
@@ -102,7 +95,7 @@ void guarded(duckdb_function_info info, const Action& action) noexcept {
   try {
     action(pass);
   } catch (...) {
-    pass.failed(std::current_exception());
+    pass.exception().keep(std::current_exception());
     duckdb_aggregate_function_set_error(info, "the fold failed");
   }
 }
@@ -174,7 +167,7 @@ std::string FoldFunction::call() const {
 }
 
 void FoldFunction::rethrow() const {
-  pass_->rethrow();
+  pass_->exception().rethrow();
 }
 
 FoldedRows FoldFunction::take(std::uint64_t value) {

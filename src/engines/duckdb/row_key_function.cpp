@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <mutex>
 
+#include "engines/duckdb/kept_exception.h"
 #include "snapdp/error.h"
 
 namespace snapdp::engine {
@@ -50,22 +50,13 @@ class RowKeyFunction::Calls {
 
   std::uint64_t take_rows() { return rows_.exchange(0); }
 
-  void failed(std::exception_ptr error) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (!error_) error_ = std::move(error);
-  }
-
-  void rethrow() const {
-    const std::lock_guard lock(mutex_);
-    if (error_) std::rethrow_exception(error_);
-  }
+  KeptException& exception() { return exception_; }
 
  private:
   RowKey key_;
   CellReader reader_;
   std::atomic<std::uint64_t> rows_{0};
-  mutable std::mutex mutex_;
-  std::exception_ptr error_;
+  KeptException exception_;
 };
 
 namespace {
@@ -77,7 +68,7 @@ void run(duckdb_function_info info, duckdb_data_chunk chunk, duckdb_vector resul
   try {
     calls.call(chunk, result);
   } catch (...) {
-    calls.failed(std::current_exception());
+    calls.exception().keep(std::current_exception());
     duckdb_scalar_function_set_error(info, "the selection failed");
   }
 }
@@ -115,7 +106,7 @@ std::uint64_t RowKeyFunction::take_rows() {
 }
 
 void RowKeyFunction::rethrow() const {
-  calls_->rethrow();
+  calls_->exception().rethrow();
 }
 
 }  // namespace snapdp::engine
