@@ -57,7 +57,7 @@ class Parts {
 
 }  // namespace
 
-Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& parts, double Accuracy::*kind) {
+Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& values, double Accuracy::*kind) {
   const Parts parts(planned, values, kind);
   const Bounds& x = planned.bounds.front();
   const Bounds& y = planned.bounds.back();

@@ -16,8 +16,8 @@ struct Composed {
   double accuracy;
 };
 
-// `parts` are the released numbers in the order of planned.measurements; `kind` says which of their accuracies to take
+// `values` are the released numbers in the order of planned.measurements; `kind` says which of their accuracies to take
 // (conservative or tight). The value does not depend on it.
-Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& parts, double Accuracy::*kind);
+Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& values, double Accuracy::*kind);
 
 }  // namespace snapdp
