@@ -72,8 +72,8 @@ void Aggregation::update(AggregateState& state, const Chunk& rows) const {
   Scratch& scratch = Scratch::of_thread();
   const auto fold = [&](const Chunk& block) {
     if (functions_.empty()) return state.fold_->update(block);
-    Chunk result = functions_.front()->apply(block, scratch);
-    for (std::size_t i = 1; i < functions_.size(); ++i) result = functions_[i]->apply(result, scratch);
+    Chunk result = block;
+    for (const auto& function : functions_) function->transform(result, scratch);
     state.fold_->update(result);
   };
   if (rows.length <= block_rows) return fold(rows);

@@ -29,20 +29,19 @@ std::int64_t nearest_integer(double value) {
   return static_cast<std::int64_t>(rounded);
 }
 
-class CastRows final : public RowFunction {
+class CastRows final : public CellFunction {
  public:
   CastRows(std::vector<AtomType> types, CastFailure failure) : types_(std::move(types)), failure_(failure) {}
 
-  Chunk apply(const Chunk& block, Scratch& scratch) const override {
-    Chunk result = block;
-    for (std::size_t i = 0; i < block.column_count; ++i) {
-      const Column& column = block.column[i];
+  void transform(Chunk& rows, Scratch& scratch) const override {
+    for (std::size_t i = 0; i < rows.column_count; ++i) {
+      Column& column = rows.column[i];
       if (column.type == types_[i]) continue;
       Scratch::Buffer& buffer = scratch.buffer(i);
       // The bitmap may be the buffer's own, so it is built beside it.
       std::array<std::uint8_t, block_rows / 8> validity{};
       if (types_[i] == AtomType::integer) {
-        for (std::size_t row = 0; row < block.length; ++row) {
+        for (std::size_t row = 0; row < rows.length; ++row) {
           const double value = column.reals()[row];
           const bool cast = column.valid(row) && !std::isnan(value) &&
                             (failure_ == CastFailure::nearest || is_int64(value));
@@ -50,15 +49,14 @@ class CastRows final : public RowFunction {
           set_valid(validity.data(), row, cast);
         }
       } else {
-        for (std::size_t row = 0; row < block.length; ++row) {
+        for (std::size_t row = 0; row < rows.length; ++row) {
           buffer.reals()[row] = static_cast<double>(column.integers()[row]);
           set_valid(validity.data(), row, column.valid(row));
         }
       }
       std::copy(validity.begin(), validity.end(), buffer.validity);
-      result.column[i] = {types_[i], buffer.values, buffer.validity, 0};
+      column = {types_[i], buffer.values, buffer.validity, 0};
     }
-    return result;
   }
 
   std::string description() const override {

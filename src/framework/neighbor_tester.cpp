@@ -175,7 +175,7 @@ class TransformationCheck {
     Dataset result;
     for (std::size_t start = 0; start < rows.size(); start += block) {
       Chunk chunk = columns.chunk().slice(start, std::min(block, rows.size() - start));
-      for (const auto& function : part_.functions()) chunk = function->apply(chunk, Scratch::of_thread());
+      for (const auto& function : part_.functions()) function->transform(chunk, Scratch::of_thread());
       const Dataset part = rows_of(chunk);
       if (!block_domain.contains(chunk)) {
         wrong = to_string(part) + " is not in the output domain, " + describe(Domain(part_.output_domain()));

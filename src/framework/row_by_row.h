@@ -29,6 +29,12 @@ inline void require_one_each(const VectorDomain& domain, std::size_t given, cons
   }
 }
 
+// A row function under which every row becomes one row.
+class CellFunction : public RowFunction {
+ public:
+  KeptRows kept(const Chunk&, std::uint8_t*) const final { return KeptRows::all; }
+};
+
 // A row-wise function that maps every row to one row is 1-stable under each dataset metric.
 inline Signature<VectorDomain, VectorDomain> row_by_row(const VectorDomain& domain,
                                                         std::vector<AtomDomain> columns, Metric metric) {

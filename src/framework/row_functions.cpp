@@ -22,12 +22,35 @@ std::string listed(const std::vector<std::string>& items) {
   return text;
 }
 
-// Column i of a chunk, its values now in buffer i and free of nulls.
-void point_at(Chunk& chunk, std::size_t i, AtomType type, Scratch::Buffer& buffer) {
-  chunk.column[i] = {type, buffer.values};
+// The values of a column are now those of the buffer, none of them null.
+void point_at(Column& column, const Scratch::Buffer& buffer) {
+  column = {column.type, buffer.values};
 }
 
-class ClampRows final : public RowFunction {
+// Moves the values of the rows with keeps[row] = 1 to the front of the buffer and returns how many there are.
+template <typename Value>
+std::size_t compact(const Value* in, std::size_t rows, const std::uint8_t* keeps, Value* out) {
+  std::size_t kept = 0;
+  for (std::size_t row = 0; row < rows; ++row) {
+    out[kept] = in[row];
+    kept += keeps[row];
+  }
+  return kept;
+}
+std::size_t compact(const Column& column, std::size_t rows, const std::uint8_t* keeps,
+                    Scratch::Buffer& buffer) {
+  switch (column.type) {
+    case AtomType::real:
+      return compact(column.reals(), rows, keeps, buffer.reals());
+    case AtomType::integer:
+      return compact(column.integers(), rows, keeps, buffer.integers());
+    case AtomType::text:
+      break;
+  }
+  return compact(column.texts(), rows, keeps, buffer.texts());
+}
+
+class ClampRows final : public CellFunction {
  public:
   explicit ClampRows(std::vector<Bounds> bounds) : bounds_(std::move(bounds)) {
     for (const Bounds& bound : bounds_) {
@@ -37,19 +60,18 @@ class ClampRows final : public RowFunction {
     }
   }
 
-  Chunk apply(const Chunk& block, Scratch& scratch) const override {
-    Chunk result = block;
-    for (std::size_t i = 0; i < block.column_count; ++i) {
+  void transform(Chunk& rows, Scratch& scratch) const override {
+    for (std::size_t i = 0; i < rows.column_count; ++i) {
+      Column& column = rows.column[i];
       Scratch::Buffer& buffer = scratch.buffer(i);
-      if (block.column[i].type == AtomType::real) {
-        clamp_doubles(block.column[i].reals(), buffer.reals(), block.length, ends_[i].lower, ends_[i].upper);
+      if (column.type == AtomType::real) {
+        clamp_doubles(column.reals(), buffer.reals(), rows.length, ends_[i].lower, ends_[i].upper);
       } else {
-        clamp_integers(block.column[i].integers(), buffer.integers(), block.length, ends_[i].integer_lower,
+        clamp_integers(column.integers(), buffer.integers(), rows.length, ends_[i].integer_lower,
                        ends_[i].integer_upper);
       }
-      point_at(result, i, block.column[i].type, buffer);
+      point_at(column, buffer);
     }
-    return result;
   }
 
   std::string description() const override {
@@ -67,7 +89,7 @@ class ClampRows final : public RowFunction {
   std::vector<Ends> ends_;
 };
 
-class ImputeRows final : public RowFunction {
+class ImputeRows final : public CellFunction {
  public:
   explicit ImputeRows(std::vector<Dyadic> values) : values_(std::move(values)) {
     for (const Dyadic& value : values_) {
@@ -76,21 +98,19 @@ class ImputeRows final : public RowFunction {
     }
   }
 
-  Chunk apply(const Chunk& block, Scratch& scratch) const override {
-    Chunk result = block;
-    for (std::size_t i = 0; i < block.column_count; ++i) {
-      const Column& column = block.column[i];
+  void transform(Chunk& rows, Scratch& scratch) const override {
+    for (std::size_t i = 0; i < rows.column_count; ++i) {
+      Column& column = rows.column[i];
       Scratch::Buffer& buffer = scratch.buffer(i);
       if (column.type == AtomType::real) {
-        impute_doubles(column.reals(), column.validity, column.validity_offset, buffer.reals(), block.length,
+        impute_doubles(column.reals(), column.validity, column.validity_offset, buffer.reals(), rows.length,
                        constants_[i].real);
       } else {
         impute_integers(column.integers(), column.validity, column.validity_offset, buffer.integers(),
-                        block.length, constants_[i].integer);
+                        rows.length, constants_[i].integer);
       }
-      point_at(result, i, column.type, buffer);
+      point_at(column, buffer);
     }
-    return result;
   }
 
   std::string description() const override {
@@ -110,42 +130,44 @@ class ImputeRows final : public RowFunction {
 
 class DropRows final : public RowFunction {
  public:
-  Chunk apply(const Chunk& block, Scratch& scratch) const override {
-    Chunk result = block;
-    if (block.column_count == 1) {
-      const Column& column = block.column[0];
+  void transform(Chunk& rows, Scratch& scratch) const override {
+    if (rows.column_count == 1 && rows.column[0].type != AtomType::text) {
+      Column& column = rows.column[0];
       Scratch::Buffer& buffer = scratch.buffer(0);
-      result.length = column.type == AtomType::real
-                          ? drop_doubles(column.reals(), column.validity, column.validity_offset,
-                                         buffer.reals(), block.length)
-                          : drop_integers(column.integers(), column.validity, column.validity_offset,
-                                          buffer.integers(), block.length);
-      point_at(result, 0, column.type, buffer);
-      return result;
+      rows.length = column.type == AtomType::real
+                        ? drop_doubles(column.reals(), column.validity, column.validity_offset,
+                                       buffer.reals(), rows.length)
+                        : drop_integers(column.integers(), column.validity, column.validity_offset,
+                                        buffer.integers(), rows.length);
+      point_at(column, buffer);
+      return;
     }
-    // A row goes when any of its cells is missing; the columns are compacted together, in order.
-    std::size_t kept = 0;
-    for (std::size_t row = 0; row < block.length; ++row) {
-      bool complete = true;
-      for (std::size_t i = 0; i < block.column_count; ++i) {
-        const Column& column = block.column[i];
-        complete &= column.valid(row) && !(column.type == AtomType::real && std::isnan(column.reals()[row]));
+    std::array<std::uint8_t, block_rows> keeps;
+    const bool all = kept(rows, keeps.data()) == KeptRows::all;
+    std::size_t length = rows.length;
+    for (std::size_t i = 0; i < rows.column_count; ++i) {
+      Column& column = rows.column[i];
+      if (all) {
+        column.validity = nullptr;
+        continue;
       }
-      for (std::size_t i = 0; i < block.column_count; ++i) {
-        const Column& column = block.column[i];
-        Scratch::Buffer& buffer = scratch.buffer(i);
-        if (column.type == AtomType::real) {
-          buffer.reals()[kept] = column.reals()[row];
-        } else {
-          buffer.integers()[kept] = column.integers()[row];
-        }
-      }
-      kept += complete ? 1 : 0;
+      length = compact(column, rows.length, keeps.data(), scratch.buffer(i));
+      point_at(column, scratch.buffer(i));
     }
-    for (std::size_t i = 0; i < block.column_count; ++i)
-      point_at(result, i, block.column[i].type, scratch.buffer(i));
-    result.length = kept;
-    return result;
+    rows.length = length;
+  }
+
+  // A row goes when any of its cells is missing.
+  KeptRows kept(const Chunk& block, std::uint8_t* keeps) const override {
+    std::fill_n(keeps, block.length, std::uint8_t{1});
+    std::size_t missing = 0;
+    for (const Column& column : block.columns()) {
+      missing += column.type == AtomType::real
+                     ? mark_missing_doubles(column.reals(), column.validity, column.validity_offset,
+                                            block.length, keeps)
+                     : mark_nulls(column.validity, column.validity_offset, block.length, keeps);
+    }
+    return missing == 0 ? KeptRows::all : KeptRows::some;
   }
 
   std::string description() const override { return "drop null and NaN"; }
@@ -234,25 +256,23 @@ void parse_column(const Column& column, std::size_t rows, std::optional<Value> (
   }
 }
 
-class ParseRows final : public RowFunction {
+class ParseRows final : public CellFunction {
  public:
   explicit ParseRows(std::vector<AtomType> types) : types_(std::move(types)) {}
 
-  Chunk apply(const Chunk& block, Scratch& scratch) const override {
-    Chunk result = block;
-    for (std::size_t i = 0; i < block.column_count; ++i) {
-      const Column& column = block.column[i];
+  void transform(Chunk& rows, Scratch& scratch) const override {
+    for (std::size_t i = 0; i < rows.column_count; ++i) {
+      Column& column = rows.column[i];
       if (column.type == types_[i]) continue;
       Scratch::Buffer& buffer = scratch.buffer(i);
       std::fill(std::begin(buffer.validity), std::end(buffer.validity), std::uint8_t{0});
       if (types_[i] == AtomType::real) {
-        parse_column(column, block.length, parse_real, buffer.reals(), buffer.validity);
+        parse_column(column, rows.length, parse_real, buffer.reals(), buffer.validity);
       } else {
-        parse_column(column, block.length, parse_integer, buffer.integers(), buffer.validity);
+        parse_column(column, rows.length, parse_integer, buffer.integers(), buffer.validity);
       }
-      result.column[i] = {types_[i], buffer.values, buffer.validity, 0};
+      column = {types_[i], buffer.values, buffer.validity, 0};
     }
-    return result;
   }
 
   std::string description() const override {
@@ -270,69 +290,51 @@ class SelectRows final : public RowFunction {
  public:
   explicit SelectRows(Predicate predicate) : predicate_(std::move(predicate)) {}
 
-  Chunk apply(const Chunk& block, Scratch& scratch) const override {
+  void transform(Chunk& rows, Scratch& scratch) const override {
     std::array<std::uint8_t, block_rows> holds;
-    predicate_.evaluate(block, holds.data());
-    Chunk result = block;
-    for (std::size_t i = 0; i < block.column_count; ++i) {
-      const Column& column = block.column[i];
+    predicate_.evaluate(rows, holds.data());
+    std::size_t length = rows.length;
+    for (std::size_t i = 0; i < rows.column_count; ++i) {
+      Column& column = rows.column[i];
       Scratch::Buffer& buffer = scratch.buffer(i);
-      switch (column.type) {
-        case AtomType::real:
-          result.length = compact(column.reals(), block.length, holds.data(), buffer.reals());
-          break;
-        case AtomType::integer:
-          result.length = compact(column.integers(), block.length, holds.data(), buffer.integers());
-          break;
-        case AtomType::text:
-          result.length = compact(column.texts(), block.length, holds.data(), buffer.texts());
-          break;
-      }
-      result.column[i] = {column.type, buffer.values};
-      if (column.validity == nullptr) continue;
+      length = compact(column, rows.length, holds.data(), buffer);
+      const Column before = column;
+      point_at(column, buffer);
+      if (before.validity == nullptr) continue;
       // The bitmap may be the buffer's own, so it is built beside it.
       std::array<std::uint8_t, block_rows / 8> validity{};
-      std::size_t kept = 0;
-      for (std::size_t row = 0; row < block.length; ++row) {
-        if (holds[row] != 0) set_valid(validity.data(), kept++, column.valid(row));
+      std::size_t place = 0;
+      for (std::size_t row = 0; row < rows.length; ++row) {
+        if (holds[row] != 0) set_valid(validity.data(), place++, before.valid(row));
       }
       std::copy(validity.begin(), validity.end(), buffer.validity);
-      result.column[i].validity = buffer.validity;
+      column.validity = buffer.validity;
     }
-    return result;
+    rows.length = length;
+  }
+
+  KeptRows kept(const Chunk& block, std::uint8_t* keeps) const override {
+    predicate_.evaluate(block, keeps);
+    return KeptRows::some;
   }
 
   std::string description() const override { return "select " + predicate_.description(); }
 
  private:
-  template <typename Value>
-  static std::size_t compact(const Value* in, std::size_t rows, const std::uint8_t* holds, Value* out) {
-    std::size_t kept = 0;
-    for (std::size_t row = 0; row < rows; ++row) {
-      out[kept] = in[row];
-      kept += holds[row];
-    }
-    return kept;
-  }
-
   Predicate predicate_;
 };
 
-class ProjectRows final : public RowFunction {
+class ProjectRows final : public CellFunction {
  public:
   explicit ProjectRows(std::size_t count) : count_(count) {}
-  Chunk apply(const Chunk& block, Scratch&) const override {
-    Chunk result = block;
-    result.column_count = count_;
-    return result;
-  }
+  void transform(Chunk& rows, Scratch&) const override { rows.column_count = count_; }
   std::string description() const override { return "keep the first " + std::to_string(count_) + " columns"; }
 
  private:
   std::size_t count_;
 };
 
-class MapRows final : public RowFunction {
+class MapRows final : public CellFunction {
  public:
   MapRows(AtomDomain output, std::function<double(double)> function, std::string name)
       : function_(std::move(function)), name_(std::move(name)) {
@@ -342,19 +344,17 @@ class MapRows final : public RowFunction {
     }
   }
 
-  Chunk apply(const Chunk& block, Scratch& scratch) const override {
-    const Column& column = block.column[0];
+  void transform(Chunk& rows, Scratch& scratch) const override {
+    Column& column = rows.column[0];
     Scratch::Buffer& buffer = scratch.buffer(0);
     std::array<std::uint8_t, block_rows / 8> validity{};
-    for (std::size_t row = 0; row < block.length; ++row) {
+    for (std::size_t row = 0; row < rows.length; ++row) {
       const double result = column.valid(row) ? function_(column.reals()[row]) : 0.0;
       set_valid(validity.data(), row, column.valid(row) && result >= lower_ && result <= upper_);
       buffer.reals()[row] = result;
     }
     std::copy(validity.begin(), validity.end(), buffer.validity);
-    Chunk result = block;
-    result.column[0] = {AtomType::real, buffer.values, buffer.validity, 0};
-    return result;
+    column = {AtomType::real, buffer.values, buffer.validity, 0};
   }
 
   std::string description() const override { return "map by " + name_; }
@@ -467,7 +467,6 @@ Transformation make_drop(const VectorDomain& domain, Metric metric) {
   }
   std::vector<AtomDomain> columns = domain.columns();
   for (AtomDomain& column : columns) {
-    if (column.type == AtomType::text) refuse_rows("domain", "text is not dropped; use make_parse first");
     column.nan = false;
     column.nullable = false;
   }

@@ -5,6 +5,10 @@
 
 namespace snapdp {
 
+KeptRows RowFunction::kept(const Chunk&, std::uint8_t*) const {
+  return KeptRows::unknown;
+}
+
 Scratch::Buffer& Scratch::buffer(std::size_t column) {
   std::unique_ptr<Buffer>& buffer = buffers_.at(column);
   if (!buffer) buffer = std::make_unique<Buffer>();

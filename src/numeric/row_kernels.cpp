@@ -220,4 +220,38 @@ std::size_t drop_integers(const std::int64_t* in, const std::uint8_t* validity, 
   return kernels<std::int64_t>(kernel).drop(in, validity, offset, out, rows);
 }
 
+std::size_t mark_nulls(const std::uint8_t* validity, std::size_t offset, std::size_t rows,
+                       std::uint8_t* keeps) {
+  if (validity == nullptr) return 0;
+  std::size_t nulls = 0;
+  for (std::size_t first = 0; first < rows; first += word_rows) {
+    const std::size_t count = std::min(word_rows, rows - first);
+    const std::uint64_t valid = valid_rows(validity, offset + first, count);
+    const std::size_t here = count - static_cast<std::size_t>(std::popcount(valid));
+    if (here == 0) continue;
+    nulls += here;
+    for (std::size_t i = 0; i < count; ++i)
+      keeps[first + i] = static_cast<std::uint8_t>(keeps[first + i] & ((valid >> i) & 1));
+  }
+  return nulls;
+}
+
+std::size_t mark_missing_doubles(const double* in, const std::uint8_t* validity, std::size_t offset,
+                                 std::size_t rows, std::uint8_t* keeps) {
+  std::size_t missing = 0;
+  for (std::size_t first = 0; first < rows; first += word_rows) {
+    const std::size_t count = std::min(word_rows, rows - first);
+    const std::uint64_t valid = valid_rows(validity, offset + first, count);
+    std::uint64_t present = 0;
+    for (std::size_t i = 0; i < count; ++i) present += is_present(in[first + i]) & (valid >> i) & 1;
+    if (present == count) continue;
+    missing += count - static_cast<std::size_t>(present);
+    for (std::size_t i = 0; i < count; ++i) {
+      keeps[first + i] =
+          static_cast<std::uint8_t>(keeps[first + i] & (is_present(in[first + i]) & (valid >> i) & 1));
+    }
+  }
+  return missing;
+}
+
 }  // namespace snapdp

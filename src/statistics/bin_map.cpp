@@ -15,21 +15,21 @@ class BinRows final : public RowFunction {
   BinRows(AtomType type, const Bins& bins)
       : index_(type, bins), description_("index in " + bins.description()) {}
 
-  Chunk apply(const Chunk& block, Scratch& scratch) const override {
+  void transform(Chunk& rows, Scratch& scratch) const override {
     std::array<std::uint32_t, block_rows> bin;
-    index_.assign(block.column[0], block.length, bin.data());
+    index_.assign(rows.column[0], rows.length, bin.data());
     Scratch::Buffer& buffer = scratch.buffer(0);
     std::fill(std::begin(buffer.validity), std::end(buffer.validity), std::uint8_t{0});
-    for (std::size_t row = 0; row < block.length; ++row) {
+    for (std::size_t row = 0; row < rows.length; ++row) {
       const bool found = bin[row] < index_.bins();
       buffer.integers()[row] = found ? bin[row] : 0;
       buffer.validity[row / 8] =
           static_cast<std::uint8_t>(buffer.validity[row / 8] | (static_cast<unsigned>(found) << (row % 8)));
     }
-    Chunk result = block;
-    result.column[0] = {AtomType::integer, buffer.values, buffer.validity, 0};
-    return result;
+    rows.column[0] = {AtomType::integer, buffer.values, buffer.validity, 0};
   }
+
+  KeptRows kept(const Chunk&, std::uint8_t*) const override { return KeptRows::all; }
 
   std::string description() const override { return description_; }
 

@@ -108,7 +108,7 @@ class GroupedState final : public FoldState {
     for (std::size_t i = 0; i < groups; ++i) {
       const std::size_t end = i + 1 < groups ? first[i + 1] : kept;
       Chunk rows = sorted.slice(first[i], end - first[i]);
-      for (const auto& function : grouping_->inner.functions()) rows = function->apply(rows, scratch);
+      for (const auto& function : grouping_->inner.functions()) function->transform(rows, scratch);
       of(present[i]).update(rows);
     }
   }

@@ -28,10 +28,10 @@ class BlockOfReals final : public RowFunction {
  public:
   explicit BlockOfReals(std::function<Reals(const Reals&)> function) : function_(std::move(function)) {}
 
-  Chunk apply(const Chunk& block, Scratch& scratch) const override {
-    Reals cells(block.length);
-    for (std::size_t row = 0; row < block.length; ++row) {
-      if (block.column[0].valid(row)) cells[row] = block.column[0].reals()[row];
+  void transform(Chunk& rows, Scratch& scratch) const override {
+    Reals cells(rows.length);
+    for (std::size_t row = 0; row < rows.length; ++row) {
+      if (rows.column[0].valid(row)) cells[row] = rows.column[0].reals()[row];
     }
     const Reals results = function_(cells);
     Scratch::Buffer& buffer = scratch.buffer(0);
@@ -41,10 +41,8 @@ class BlockOfReals final : public RowFunction {
       if (results[row])
         buffer.validity[row / 8] = static_cast<std::uint8_t>(buffer.validity[row / 8] | 1U << row % 8);
     }
-    Chunk result = block;
-    result.length = results.size();
-    result.column[0] = {AtomType::real, buffer.values, buffer.validity, 0};
-    return result;
+    rows.length = results.size();
+    rows.column[0] = {AtomType::real, buffer.values, buffer.validity, 0};
   }
   std::string description() const override { return "planted"; }
 
@@ -337,20 +335,12 @@ std::vector<Fault> faults_of_transformations() {
 // Reads the bitmap as if its offset were 0, or the cells as if none were null.
 class WithoutOffset final : public RowFunction {
  public:
-  Chunk apply(const Chunk& block, Scratch&) const override {
-    Chunk result = block;
-    result.column[0].validity_offset = 0;
-    return result;
-  }
+  void transform(Chunk& rows, Scratch&) const override { rows.column[0].validity_offset = 0; }
   std::string description() const override { return "planted"; }
 };
 class WithoutValidity final : public RowFunction {
  public:
-  Chunk apply(const Chunk& block, Scratch&) const override {
-    Chunk result = block;
-    result.column[0].validity = nullptr;
-    return result;
-  }
+  void transform(Chunk& rows, Scratch&) const override { rows.column[0].validity = nullptr; }
   std::string description() const override { return "planted"; }
 };
 

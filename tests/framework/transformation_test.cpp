@@ -118,6 +118,48 @@ TEST(Drop, TakesARowWhenAnyOfItsCellsIsMissing) {
   EXPECT_EQ(block.column[1].integers()[1], 40);
 }
 
+TEST(Drop, TakesTextToo) {
+  const std::vector<std::string_view> text{"a", "", "c", "d"};
+  const std::vector<double> x{1, 2, 3, nan};
+  const std::uint8_t validity = 0b1011;
+  const std::vector<Column> columns{{AtomType::text, text.data(), &validity, 0}, {AtomType::real, x.data()}};
+  const Transformation drop =
+      make_drop(untrusted_domain({AtomType::text, AtomType::real}), symmetric_distance());
+  EXPECT_TRUE(drop.output_domain() == (vector_domain<std::string_view, double>()));
+  const Chunk block = drop.functions()[0]->apply(Chunk(columns, 4), Scratch::of_thread());
+  ASSERT_EQ(block.length, 2U);
+  EXPECT_EQ(block.column[0].texts()[0], "a");
+  EXPECT_EQ(block.column[0].texts()[1], "");
+  EXPECT_EQ(block.column[1].reals()[1], 2);
+  const Transformation alone = make_drop(untrusted_domain({AtomType::text}), symmetric_distance());
+  const Chunk texts = alone.functions()[0]->apply(Chunk({columns.data(), 1}, 4), Scratch::of_thread());
+  ASSERT_EQ(texts.length, 3U);
+  EXPECT_EQ(texts.column[0].texts()[2], "d");
+}
+
+// What a row function says of the rows it keeps is what it does.
+TEST(RowFunction, SaysWhichRowsItKeeps) {
+  const std::vector<double> x{1, nan, 3, 4};
+  const std::uint8_t validity = 0b1101;
+  const Column column{AtomType::real, x.data(), &validity, 0};
+  const VectorDomain raw = untrusted_domain({AtomType::real});
+  std::vector<std::uint8_t> keeps(4, 7);
+  const auto kept = [&](const Transformation& part, std::size_t length) {
+    return part.functions()[0]->kept(Chunk({&column, 1}, length), keeps.data());
+  };
+  EXPECT_EQ(kept(make_drop(raw, symmetric_distance()), 4), KeptRows::some);
+  EXPECT_EQ(keeps, (std::vector<std::uint8_t>{1, 0, 1, 1}));
+  EXPECT_EQ(kept(make_drop(raw, symmetric_distance()), 1), KeptRows::all);
+  EXPECT_EQ(kept(make_impute(raw, symmetric_distance(), {Dyadic(0)}), 4), KeptRows::all);
+  EXPECT_EQ(kept(make_cast(raw, symmetric_distance(), {AtomType::integer}, CastFailure::null), 4),
+            KeptRows::all);
+  EXPECT_EQ(
+      kept(make_select(raw, symmetric_distance(), Predicate::compare(0, AtomType::real, Comparison::less, 4)),
+           4),
+      KeptRows::some);
+  EXPECT_EQ(keeps, (std::vector<std::uint8_t>{1, 0, 1, 0}));
+}
+
 TEST(Parse, ReadsRealsAsTheirNearestDoubles) {
   const std::vector<std::string_view> cells{"1.00E+05", " 7 ",       "+3.5",   "-0",
                                             "inf",      "-Infinity", "1e-999", "0.1"};

@@ -14,13 +14,10 @@ namespace {
 // [the function]
 class AbsoluteRows final : public RowFunction {
  public:
-  Chunk apply(const Chunk& block, Scratch& scratch) const override {
+  void transform(Chunk& rows, Scratch& scratch) const override {
     double* const results = scratch.buffer(0).reals();
-    for (std::size_t row = 0; row < block.length; ++row)
-      results[row] = std::abs(block.column[0].reals()[row]);
-    Chunk result = block;
-    result.column[0] = {AtomType::real, results};
-    return result;
+    for (std::size_t row = 0; row < rows.length; ++row) results[row] = std::abs(rows.column[0].reals()[row]);
+    rows.column[0] = {AtomType::real, results};
   }
   std::string description() const override { return "absolute value"; }
 };

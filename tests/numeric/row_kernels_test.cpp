@@ -157,6 +157,30 @@ TEST(ImputeAndDropRows, EqualTheDefinitionOnEveryKernelAndInPlace) {
   });
 }
 
+TEST(MarkRows, ClearsTheRowsThatDropWouldDrop) {
+  for_shapes([](std::size_t size, const Validity& validity, std::mt19937_64& random) {
+    const std::vector<double> reals = real_rows(size, random);
+    std::vector<std::uint8_t> before(size), nulls(size), missing(size);
+    std::size_t null_count = 0;
+    std::size_t missing_count = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      before[i] = random() % 8 != 0;
+      const bool present = validity.valid(i) && !std::isnan(reals[i]);
+      nulls[i] = before[i] != 0 && validity.valid(i);
+      missing[i] = before[i] != 0 && present;
+      null_count += validity.valid(i) ? 0U : 1U;
+      missing_count += present ? 0U : 1U;
+    }
+    std::vector<std::uint8_t> keeps = before;
+    ASSERT_EQ(mark_nulls(validity.pointer(), validity.offset, size, keeps.data()), null_count);
+    ASSERT_EQ(keeps, nulls);
+    keeps = before;
+    ASSERT_EQ(mark_missing_doubles(reals.data(), validity.pointer(), validity.offset, size, keeps.data()),
+              missing_count);
+    ASSERT_EQ(keeps, missing);
+  });
+}
+
 #if defined(__SSE2__)
 TEST(ClampRows, DenormalsAreZeroOfTheCallerDoesNotMatter) {
   const std::vector<double> rows(20, 3 * least);

@@ -102,8 +102,9 @@ inline void add_transformations(NeighborParts& parts) {
                               untrusted_domain({AtomType::real}), metric, root,
                               [](double x) { return std::sqrt(x); }, "square root", Trusted{}));
   }
-  for (const VectorDomain& domain : {anything, untrusted_domain({AtomType::real}),
-                                     untrusted_domain({AtomType::integer}), anything.of_size(5)}) {
+  for (const VectorDomain& domain :
+       {anything, untrusted_domain({AtomType::real}), untrusted_domain({AtomType::integer}),
+        anything.of_size(5), untrusted_domain({AtomType::text, AtomType::real})}) {
     parts.add("make_drop", make_drop(domain, symmetric_distance()));
   }
   const Predicate adult = Predicate::compare(1, AtomType::integer, Comparison::at_least, 18);

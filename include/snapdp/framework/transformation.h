@@ -49,13 +49,28 @@ class Scratch {
   std::array<std::unique_ptr<Buffer>, Chunk::max_columns> buffers_;
 };
 
-// Maps a block of at most block_rows rows. The result may point into `scratch` (column i into buffer i) and
-// into the input; the input may itself point into `scratch`, so column i is read before buffer i is
-// overwritten, row by row.
+// Which rows of a block a row function keeps; those that it keeps stay in their order.
+enum class KeptRows {
+  all,      // every row becomes one row
+  some,     // said for each row
+  unknown,  // not said
+};
+
 class RowFunction {
  public:
   virtual ~RowFunction() = default;
-  virtual Chunk apply(const Chunk& block, Scratch& scratch) const = 0;
+  // Turns a block of at most block_rows rows into the result. That may point into `scratch` (column i into buffer i)
+  // and to where the block points; the block may itself point into `scratch`, so column i is read before buffer i is
+  // overwritten, row by row.
+  virtual void transform(Chunk& rows, Scratch& scratch) const = 0;
+  // The same by value.
+  Chunk apply(Chunk block, Scratch& scratch) const {
+    transform(block, scratch);
+    return block;
+  }
+  // Which rows transform() would keep of this block; for KeptRows::some keeps[row] becomes 0 or 1. Functions that say so
+  // run once for the rows of many groups, others group by group.
+  virtual KeptRows kept(const Chunk& block, std::uint8_t* keeps) const;
   // The function in a few words with all its parameters, for example "clamp to [0, 100]".
   virtual std::string description() const = 0;
 };
@@ -107,7 +122,7 @@ Transformation make_clamp(const VectorDomain& domain, Metric metric, const Bound
 // symmetric, change-one and Hamming metrics. Proof: proofs/make_impute.md.
 Transformation make_impute(const VectorDomain& domain, Metric metric, const std::vector<Dyadic>& values);
 
-// Drops every row with a null or NaN in some column. 1-stable under the symmetric distance only: under
+// Drops every row with a null or NaN in some column, of text too. 1-stable under the symmetric distance only: under
 // change-one and Hamming the number of dropped rows would become visible, so these are refused. Proof:
 // proofs/make_drop.md.
 Transformation make_drop(const VectorDomain& domain, Metric metric);
