@@ -44,7 +44,7 @@ inline snap_kernel::Outcome run(snap_kernel::Kernel kernel, const detail::SnapCo
   constexpr std::size_t stride = snap_kernel::stride;
   const std::size_t rest = words.size() % stride;
   const std::size_t whole = words.size() - rest;
-  const snap_kernel::Outcome outcome = kernel(constants, words.data(), values.data(), out.data(), whole);
+  snap_kernel::Outcome outcome = kernel(constants, words.data(), values.data(), out.data(), whole);
   if (rest == 0) return outcome;
   SecretWords<stride> last_words;
   last_words.fill(std::uint64_t{1} << 63);  // U = 1/2: the filling is decided
@@ -55,7 +55,9 @@ inline snap_kernel::Outcome run(snap_kernel::Kernel kernel, const detail::SnapCo
   const snap_kernel::Outcome last =
       kernel(constants, last_words.data(), last_values.data(), last_out.data(), stride);
   std::copy_n(last_out.data(), rest, out.data() + whole);
-  return {.undecided = outcome.undecided || last.undecided, .finite = outcome.finite && last.finite};
+  outcome.undecided |= last.undecided;  // without a branch
+  outcome.finite &= last.finite;
+  return outcome;
 }
 
 // The same noise around a fraction of the grid: integers come out.
@@ -86,10 +88,9 @@ inline std::optional<long> steps(snap_kernel::Kernel kernel, const detail::SnapC
   SecretWords<1> words;
   words[0] = word;
   double result = 0;
-  if (run(kernel, unit_constants(constants), words, std::span(&fraction, 1), std::span(&result, 1))
-          .undecided) {
-    return std::nullopt;
-  }
+  const snap_kernel::Outcome outcome =
+      run(kernel, unit_constants(constants), words, std::span(&fraction, 1), std::span(&result, 1));
+  if (observable(outcome.undecided)) return std::nullopt;
   return static_cast<long>(result);
 }
 
@@ -125,18 +126,18 @@ std::size_t sample(std::span<const double> values, std::span<double> out, WordSo
       const snap_kernel::Outcome outcome =
           slow_only ? snap_kernel::Outcome{.undecided = true, .finite = is_finite(in)}
                     : fast(drawn, in, result);
-      if (!outcome.finite) {
+      if (!observable(outcome.finite)) {
         throw Error(ErrorCode::invalid_argument, "values",
                     "values: must be finite numbers; impute or drop NaN and clamp infinities first");
       }
-      if (outcome.undecided) {
+      if (observable(outcome.undecided)) {
         for (std::size_t i = 0; i < count; ++i) {
-          if (!slow_only && !std::isnan(result[i])) continue;
+          if (!slow_only && !observable(std::isnan(result[i]))) continue;
           result[i] = slow(in[i], drawn, i, words);
           ++slow_samples;
         }
       }
-      if (!bounded && !is_finite(result)) {
+      if (!bounded && !observable(is_finite(result))) {
         throw Error(ErrorCode::invalid_argument, "values",
                     "values: an output lies beyond the largest double; give bounds, or release exact values");
       }

@@ -147,7 +147,7 @@ std::size_t Geometric::replay(std::span<const double> values, std::span<double> 
   static constexpr std::array<double, block> subtracted_values = repeated(subtracted);
   const snap_kernel::Kernel kernel = snap_kernel::kernel_for(options.kernel);
   const FloatEnvironment environment;
-  if (!all_integers(values)) {
+  if (!observable(all_integers(values))) {
     std::fill(out.begin(), out.end(), 0.0);
     refuse_value("values");
   }
@@ -169,7 +169,8 @@ std::size_t Geometric::replay(std::span<const double> values, std::span<double> 
           const auto more = batch::run(kernel, constants_, first, std::span(added_values).first(size), noisy);
           const auto less = batch::run(kernel, constants_, second, std::span(subtracted_values).first(size),
                                        std::span(subtrahends).first(size));
-          outcome.undecided |= more.undecided || less.undecided;
+          outcome.undecided |= more.undecided;  // without a branch
+          outcome.undecided |= less.undecided;
           for (std::size_t i = 0; i < size; ++i) {
             double x = in[begin + i];
             x = lower > x ? lower : x;

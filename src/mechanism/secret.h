@@ -1,4 +1,4 @@
-// Random numbers in use, wiped on every way out.
+// Random numbers in use, wiped on every way out, and the decisions on them that an observer may see.
 #pragma once
 
 // mpfr.h declares its integer functions only after gmp.h.
@@ -13,7 +13,22 @@
 #include "snapdp/numeric/dyadic.h"
 #include "snapdp/random/word_source.h"
 
+#if defined(SNAPDP_CHECK_SECRETS)
+#include <valgrind/memcheck.h>
+#endif
+
 namespace snapdp {
+
+// A decision that may depend on values and noise, of those that docs/timing.md lists: whether a sample is decided by the
+// fast path, and whether an input or output is refused. tests/secrets has valgrind find every other branch and memory
+// address that depends on them, by declaring them undefined; this declares the decision defined. Elsewhere it does
+// nothing.
+inline bool observable(bool decision) {
+#if defined(SNAPDP_CHECK_SECRETS)
+  VALGRIND_MAKE_MEM_DEFINED(&decision, sizeof decision);
+#endif
+  return decision;
+}
 
 template <std::size_t size>
 struct SecretWords : std::array<std::uint64_t, size> {
