@@ -457,6 +457,16 @@ double shifted_double(mpfr_srcptr value, long exponent, mpfr_rnd_t rounding) {
 
 }  // namespace
 
+Rational lower_end(const Wide& a) {
+  Rational end;
+  mpfr_get_q(end.get_mpq_t(), a.low_);
+  return end;
+}
+Rational upper_end(const Wide& a) {
+  Rational end;
+  mpfr_get_q(end.get_mpq_t(), a.high_);
+  return end;
+}
 double round_nearest(const Wide& a, long exponent) {
   const double low = shifted_double(a.low_, exponent, MPFR_RNDN);
   const double high = shifted_double(a.high_, exponent, MPFR_RNDN);

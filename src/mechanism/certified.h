@@ -120,6 +120,9 @@ class Wide {
   friend double round_nearest(const Wide& a, long exponent);
   friend double round_up(const Wide& a, long exponent);
   friend double round_down(const Wide& a, long exponent);
+  // The ends of the enclosure, exactly.
+  friend Rational lower_end(const Wide& a);
+  friend Rational upper_end(const Wide& a);
 
  private:
   mpfr_t low_;

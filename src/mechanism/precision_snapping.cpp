@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "mechanism/batch.h"
-#include "mechanism/certified.h"
 #include "mechanism/option_checks.h"
+#include "mechanism/precision_loss.h"
 #include "mechanism/precision_margin.h"
 #include "mechanism/precision_slow_path.h"
 #include "mechanism/secret.h"
@@ -24,13 +24,6 @@ constexpr long greatest_grid_exponent = 960;
 
 Rational power_of_two(long exponent) {
   return Dyadic(Integer(1), exponent).rational();
-}
-
-// `value` to `precision` bits in the given direction.
-Dyadic rounded(const Rational& value, long precision, mpfr_rnd_t direction) {
-  SecretReal result(precision);
-  mpfr_set_q(result.get(), value.get_mpq_t(), direction);
-  return result.dyadic();
 }
 
 // About `value` > 0.
@@ -104,28 +97,6 @@ void check_scale(const Rational& epsilon, const Dyadic& sensitivity, const Dyadi
   }
 }
 
-// The loss beyond Delta / scale, rounded up: ln(1 + (up + q down) / (1 - q)) - ln(1 - (down + q up) / (1 - q)), where a
-// tail of the noise is at most 1 + up and at least 1 - down times that of the Laplace law, and q is the ratio of two
-// tails a step of the grid apart. proofs/make_snapping.md derives it.
-double loss_excess_up(const detail::PrecisionArithmetic& arithmetic, const Dyadic& half_width) {
-  const Rational eta = power_of_two(-arithmetic.precision);
-  const Rational scale = arithmetic.scale.rational();
-  const Rational step = arithmetic.grid.spacing().rational();
-  const Rational farthest = half_width.rational() + step / 2;  // boundary between two outputs
-  const Rational reach = (farthest * (1 + eta) + half_width.rational()) / scale;
-  const Rational least_step = (step - eta * farthest) / scale;
-  const Rational up_exponent = reach * (2 * eta + eta * eta) / ((1 + eta) * (1 + eta)) + 2 * eta;
-  const Rational down_exponent = reach * (2 * eta - eta * eta) / ((1 - eta) * (1 - eta));
-  return certified::certify([&](auto zero) {
-    using Real = decltype(zero);
-    const Real up = expm1(Real(up_exponent));
-    const Real down = -expm1(Real(Rational(-down_exponent)));
-    const Real q = exp(Real(Rational(-least_step)));
-    const Real rest = -expm1(Real(Rational(-least_step)));
-    return round_up(log1p((up + q * down) / rest) - log1p(-((down + q * up) / rest)), 0);
-  });
-}
-
 detail::SnapConstants constants_for(const detail::PrecisionArithmetic& arithmetic, double lower, double upper,
                                     const Dyadic& center, const Dyadic& half_width) {
   detail::SnapConstants constants;
@@ -163,15 +134,12 @@ PrecisionSnapping::PrecisionSnapping(const PrecisionSnappingOptions& options)
   half_width_ = scale_by_power_of_two(Dyadic(upper_) - Dyadic(lower_), -1);
 
   const long precision = checked_precision(options.precision, epsilon_);
-  const Rational eta = power_of_two(-precision);
-  const Rational ratio = half_width_.rational() / sensitivity_.rational();
-  inner_epsilon_ = rounded((epsilon_ - 2 * eta) / (1 + 12 * ratio * eta), precision, MPFR_RNDD);
-  arithmetic_.precision = precision;
-  arithmetic_.scale = rounded(sensitivity_.rational() / inner_epsilon_.rational(), precision, MPFR_RNDU);
-  arithmetic_.grid = Grid::at_least(arithmetic_.scale.rational());
+  const NotesArithmetic chosen = notes_arithmetic(epsilon_, sensitivity_, half_width_, precision);
+  inner_epsilon_ = chosen.inner_epsilon;
+  arithmetic_ = chosen.arithmetic;
   check_scale(epsilon_, sensitivity_, half_width_, arithmetic_);
   scale_ = arithmetic_.scale.to_double_up();
-  excess_ = Rational(loss_excess_up(arithmetic_, half_width_));
+  excess_ = Rational(precision_loss_excess_up(arithmetic_, half_width_));
   constants_ = constants_for(arithmetic_, lower_, upper_, center_, half_width_);
 }
 
@@ -181,9 +149,7 @@ Rational PrecisionSnapping::loss_bound(const Rational& distance) const {
 }
 
 Rational PrecisionSnapping::notes_claim() const {
-  const Rational eta = power_of_two(-arithmetic_.precision);
-  return (sensitivity_.rational() + 12 * half_width_.rational() * eta) / arithmetic_.scale.rational() +
-         2 * eta;
+  return notes_loss_claim(arithmetic_, sensitivity_.rational(), half_width_);
 }
 
 // clamp_B(value - c).

@@ -249,10 +249,10 @@ TEST(PrecisionSnapping, StatesTheLoss) {
   EXPECT_GT(mechanism.loss_bound(), 1 / scale);
   EXPECT_LT(mechanism.loss_bound(), 1 / scale + power_of_two(-110));
   EXPECT_EQ(mechanism.loss_bound(3) - mechanism.loss_bound(1), 2 / scale);
-  // To first order, coth(grid / (2 scale)) (2 eta + 4 eta R / scale), R = 2 B + grid / 2; here the scale is 1 and the
-  // grid 2.
+  // To first order, coth(grid / (2 scale)) (2 eta + 4 eta R / scale), R = B + (K - 1/2) grid; here the scale is 1, the
+  // grid 2, B = 8 and K = 4.
   const double excess = Rational((mechanism.loss_bound() - 1 / scale) * power_of_two(118)).get_d();
-  EXPECT_NEAR(excess, (2 + 4 * 17) / std::tanh(1), 1e-12);
+  EXPECT_NEAR(excess, (2 + 4 * 15) / std::tanh(1), 1e-12);
   // Where the proved bound is below epsilon: a grid of at least 1.61 scales and enough room.
   EXPECT_TRUE(mechanism.epsilon_is_proved());
   const PrecisionSnapping coarse(

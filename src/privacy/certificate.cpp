@@ -1,0 +1,246 @@
+#include "snapdp/privacy/certificate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <variant>
+
+#include "mechanism/certified.h"
+#include "mechanism/precision_law.h"
+#include "mechanism/precision_loss.h"
+#include "privacy/loss_search.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+using certified::Wide;
+
+[[noreturn]] void refuse(const char* parameter, const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, parameter, message);
+}
+
+void check_bound(const char* name, const std::optional<double>& bound) {
+  if (bound && !std::isfinite(*bound)) {
+    refuse(name, std::string(name) + " = " + to_string(*bound) +
+                     ": must be a finite number; leave it out for none");
+  }
+}
+
+void check(const LossQuestion& question) {
+  if (question.scale <= 0) {
+    refuse("scale",
+           "scale = " + to_string(question.scale) + ": the scale of the noise must be greater than 0");
+  }
+  if (question.sensitivity <= 0) {
+    refuse("sensitivity", "sensitivity = " + to_string(question.sensitivity) +
+                              ": must be greater than 0; what no row can move has no loss");
+  }
+  check_bound("lower", question.lower);
+  check_bound("upper", question.upper);
+  if (question.lower && question.upper && *question.lower >= *question.upper) {
+    refuse("lower", "lower = " + to_string(*question.lower) + ": must be less than upper = " +
+                        to_string(*question.upper) + "; between equal bounds there is nothing to tell apart");
+  }
+  if (question.coordinates == 0) refuse("coordinates", "coordinates = 0: must be at least 1");
+}
+
+// The scale of `bits` bits, or a refusal.
+Dyadic precise_scale(const Rational& scale, long bits) {
+  const std::string rule =
+      ": the scale of precision mode must be a number of " + std::to_string(bits) + " bits";
+  const bool dyadic = mpz_popcount(scale.get_den_mpz_t()) == 1;
+  if (dyadic) {
+    const Dyadic value = to_dyadic(scale, "scale");
+    if (static_cast<long>(mpz_sizeinbase(value.mantissa().get_mpz_t(), 2)) <= bits) return value;
+  }
+  refuse("scale", "scale = " + to_string(scale) + rule + "; round it up, or raise the precision");
+}
+
+// ln P(noise >= x * scale), noise of the Laplace law.
+Wide log_tail(const Rational& x) {
+  if (x >= 0) return Wide(Rational(-x)) - log(Wide(2.0));
+  return log1p(-ldexp(exp(Wide(x)), -1));
+}
+
+// The loss of the event {value + noise >= boundary} as the value moves from `from` up to `to`, in units of the scale.
+// Exactly to - from while the boundary is not below `to`.
+struct Ends {
+  Rational lower;
+  Rational upper;
+};
+Ends loss_of_tail(const Rational& boundary, const Rational& from, const Rational& to) {
+  if (boundary >= to) return {to - from, to - from};
+  const Wide loss = log_tail(Rational(boundary - to)) - log_tail(Rational(boundary - from));
+  return {std::max(Rational(0), lower_end(loss)), std::min(Rational(to - from), upper_end(loss))};
+}
+
+// proofs/certify.md: the worst outputs are the two bounds, and the worst values start at the opposite one.
+Ends laplace_loss(const LossQuestion& question) {
+  const Rational whole = question.sensitivity / question.scale;
+  if (!question.lower || !question.upper) return {whole, whole};
+  const Rational lower(*question.lower);
+  const Rational upper(*question.upper);
+  const Rational step = question.grid.spacing().rational();
+  const Rational moved = std::min(question.sensitivity, Rational(upper - lower));
+  const Rational top = (Rational(ceil(Rational(upper / step))) - Rational(1, 2)) * step;
+  const Rational bottom = (Rational(floor(Rational(lower / step))) + Rational(1, 2)) * step;
+  const auto scaled = [&](const Rational& x) { return Rational(x / question.scale); };
+  constexpr mpfr_prec_t bits = 320;
+  const Wide::Precision precision(bits, false);
+  const Ends up = loss_of_tail(scaled(top), scaled(lower), scaled(lower + moved));
+  const Ends down = loss_of_tail(scaled(-bottom), scaled(-upper), scaled(-upper + moved));
+  return {std::max(up.lower, down.lower), std::max(up.upper, down.upper)};
+}
+
+// Integers, whose tails beyond a bound are whole powers of q.
+Ends geometric_loss(const LossQuestion& question) {
+  Rational moved(floor(question.sensitivity));
+  if (question.lower && question.upper) {
+    moved = std::min(moved, Rational(Rational(*question.upper) - Rational(*question.lower)));
+  }
+  return {moved / question.scale, moved / question.scale};
+}
+
+Certificate certify_precision(const LossQuestion& question, const CertificateEffort& effort) {
+  if (!question.lower || !question.upper) {
+    refuse(question.lower ? "upper" : "lower",
+           std::string(question.lower ? "upper" : "lower") +
+               " is missing: the loss of precision mode depends on both bounds");
+  }
+  if (question.coordinates != 1) {
+    refuse("coordinates", "coordinates = " + std::to_string(question.coordinates) +
+                              ": precision mode has one; compose certificates for several");
+  }
+  if (question.precision < PrecisionSnapping::least_precision ||
+      question.precision > PrecisionSnapping::greatest_precision) {
+    refuse("precision", "precision = " + std::to_string(question.precision) + ": must be between " +
+                            std::to_string(PrecisionSnapping::least_precision) + " and " +
+                            std::to_string(PrecisionSnapping::greatest_precision) + " bits");
+  }
+  const Dyadic half_width = scale_by_power_of_two(Dyadic(*question.upper) - Dyadic(*question.lower), -1);
+  const detail::PrecisionArithmetic arithmetic{.precision = question.precision,
+                                               .scale = precise_scale(question.scale, question.precision),
+                                               .grid = Grid::at_least(question.scale)};
+  if (half_width >= scale_by_power_of_two(arithmetic.scale, question.precision - 7)) {
+    refuse("precision", "precision = " + std::to_string(question.precision) +
+                            ": nothing is proved for bounds 2^" + std::to_string(question.precision - 6) +
+                            " noise scales apart or more; raise it, or take narrower bounds");
+  }
+  const Rational moved = std::min(question.sensitivity, Rational(2 * half_width.rational()));
+  Certificate certificate;
+  certificate.precision = question.precision;
+  certificate.bound = moved / question.scale + Rational(precision_loss_excess_up(arithmetic, half_width));
+  certificate.witness = largest_loss_found(arithmetic, half_width, moved, effort.pairs);
+  certificate.notes_claim = notes_loss_claim(arithmetic, question.sensitivity, half_width);
+  return certificate;
+}
+
+Rational power_of_ten(long exponent) {
+  Integer power;
+  mpz_ui_pow_ui(power.get_mpz_t(), 10, static_cast<unsigned long>(std::labs(exponent)));
+  return exponent < 0 ? Rational(Rational(1) / power) : Rational(power);
+}
+
+// `digits` significant decimal digits of a value >= 0, rounded in the given direction.
+std::string decimal(const Rational& value, long digits, bool up) {
+  if (value == 0) return "0";
+  // 10^(point-1) <= value < 10^point.
+  long point = static_cast<long>(mpz_sizeinbase(value.get_num_mpz_t(), 10)) -
+               static_cast<long>(mpz_sizeinbase(value.get_den_mpz_t(), 10)) - 1;
+  while (power_of_ten(point) <= value) ++point;
+  const Rational scaled = value * power_of_ten(digits - point);
+  Integer whole_digits = up ? ceil(scaled) : floor(scaled);
+  std::string text = whole_digits.get_str();
+  if (static_cast<long>(text.size()) > digits) {  // rounded up to a power of ten
+    text.pop_back();
+    ++point;
+  }
+  constexpr long longest = 20;
+  if (point > longest || point < -longest) {
+    return text.substr(0, 1) + "." + text.substr(1) + "e" + std::to_string(point - 1);
+  }
+  if (point <= 0) return "0." + std::string(static_cast<std::size_t>(-point), '0') + text;
+  const auto whole = static_cast<std::size_t>(point);
+  return text.substr(0, whole) + "." + text.substr(whole);
+}
+
+long digits_of(const Certificate& certificate) {
+  constexpr long least = 30;
+  // The two ends differ from about 2^-precision on.
+  return certificate.precision ? std::max(least, *certificate.precision * 302 / 1000 + 12) : least;
+}
+
+}  // namespace
+
+std::string Certificate::witness_text() const {
+  return decimal(witness, digits_of(*this), false);
+}
+
+std::string Certificate::bound_text() const {
+  return decimal(bound, digits_of(*this), true);
+}
+
+std::string Certificate::notes_claim_text() const {
+  return decimal(notes_claim ? *notes_claim : bound, digits_of(*this), true);
+}
+
+Certificate certify(const LossQuestion& question, const CertificateEffort& effort) {
+  check(question);
+  const FloatEnvironment environment;
+  if (question.mode == Mode::precision) {
+    if (question.noise == NoiseKind::geometric) {
+      refuse("noise",
+             "noise = \"geometric\": precision mode is defined for Laplace noise only; use exact mode");
+    }
+    return certify_precision(question, effort);
+  }
+  const Ends ends =
+      question.noise == NoiseKind::geometric ? geometric_loss(question) : laplace_loss(question);
+  Certificate certificate;
+  certificate.witness = ends.lower;
+  // Several coordinates share the sensitivity; nothing is gained by a bound that looks at how.
+  certificate.bound =
+      question.coordinates == 1 ? ends.upper : Rational(question.sensitivity / question.scale);
+  return certificate;
+}
+
+Certificate certify(const Mechanism& mechanism, std::size_t coordinates, const CertificateEffort& effort) {
+  LossQuestion question{.scale = Rational(mechanism.scale()),
+                        .sensitivity = mechanism.sensitivity().rational(),
+                        .grid = mechanism.grid(),
+                        .lower = mechanism.lower(),
+                        .upper = mechanism.upper(),
+                        .mode = mechanism.mode(),
+                        .noise = mechanism.noise(),
+                        .coordinates = coordinates};
+  if (const auto* precise = std::get_if<PrecisionSnapping>(&mechanism.variant())) {
+    question.scale = precise->exact_scale().rational();
+    question.precision = precise->precision();
+  }
+  return certify(question, effort);
+}
+
+Rational precision_scale(const Rational& epsilon, const Dyadic& sensitivity, double lower, double upper,
+                         long precision) {
+  const Rational two_eta = Dyadic(Integer(1), 1 - precision).rational();
+  if (epsilon <= two_eta) {
+    refuse("precision", "precision = " + std::to_string(precision) + ": epsilon must be above 2^" +
+                            std::to_string(1 - precision) + "; raise either");
+  }
+  const Dyadic half_width = scale_by_power_of_two(Dyadic(upper) - Dyadic(lower), -1);
+  return notes_arithmetic(epsilon, sensitivity, half_width, precision).arithmetic.scale.rational();
+}
+
+Certificate compose_certificates(std::span<const Certificate> parts) {
+  Certificate whole;
+  for (const Certificate& part : parts) {
+    whole.bound += part.bound;
+    whole.witness = std::max(whole.witness, part.witness);
+    if (part.precision) whole.precision = std::max(whole.precision.value_or(0), *part.precision);
+  }
+  return whole;
+}
+
+}  // namespace snapdp

@@ -1,0 +1,276 @@
+#include "snapdp/privacy/certificate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "mechanism/csv_rows.h"
+#include "mechanism/exact_precision_law.h"
+#include "mechanism/law_oracle.h"
+#include "mechanism/precision_law.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+Rational parsed(const std::string& text) {
+  return parse_rational(text, "text");
+}
+
+TEST(Certificate, OfExactModeIsTheRatioOfSensitivityAndScale) {
+  for (const char* epsilon : {"0.01", "1/3", "1", "2.5", "20"}) {
+    for (const GridChoice& grid : {GridChoice(), GridChoice::notes(), GridChoice(Grid(3))}) {
+      const Mechanism mechanism({.epsilon = parsed(epsilon), .sensitivity = Dyadic(0.3), .grid = grid});
+      const Certificate certificate = certify(mechanism);
+      EXPECT_EQ(certificate.witness, Rational(0.3) / Rational(mechanism.scale()));
+      EXPECT_EQ(certificate.bound, certificate.witness);
+      EXPECT_LE(certificate.bound, mechanism.epsilon());
+      EXPECT_TRUE(certificate.notes_claim_holds());
+      EXPECT_FALSE(certificate.notes_claim);
+    }
+  }
+}
+
+// Between bounds that are near for the sensitivity: against all outputs and many pairs of values, in 800 bits.
+TEST(Certificate, OfExactModeIsTheLargestLossThereIs) {
+  struct Case {
+    Rational scale;
+    Rational sensitivity;
+    long grid;
+    double lower;
+    double upper;
+  };
+  const std::vector<Case> cases = {{1, 1, 0, -8, 8},         {1, 10, 0, 0, 8},     {2, 3, 1, 0, 3},
+                                   {1, 100, -3, -1.5, 0.75}, {1, 2, 4, 0, 2},      {1, 8, 3, 0, 20},
+                                   {3, 5, -2, 0.1, 4.9},     {1, 6, 2, -1.25, 5.5}};
+  for (const Case& each : cases) {
+    const Certificate certificate = certify({.scale = each.scale,
+                                             .sensitivity = each.sensitivity,
+                                             .grid = Grid(each.grid),
+                                             .lower = each.lower,
+                                             .upper = each.upper});
+    const Rational step = Grid(each.grid).spacing().rational();
+    const Rational lower(each.lower);
+    const Rational upper(each.upper);
+    const auto at_least = [&](const Rational& boundary, const Rational& y) {
+      return oracle::survival(Rational((boundary - y) / each.scale), 1);
+    };
+    const long first = Integer(floor(Rational(lower / step))).get_si();
+    const long last = Integer(ceil(Rational(upper / step))).get_si();
+    double largest = 0;
+    constexpr int values = 16;
+    for (int i = 0; i <= values; ++i) {
+      for (int j = 0; j <= values; ++j) {
+        const Rational y = lower + (upper - lower) * i / values;
+        const Rational z = lower + (upper - lower) * j / values;
+        if (::abs(Rational(y - z)) > each.sensitivity) continue;
+        for (long k = first; k <= last; ++k) {
+          const auto probability = [&](const Rational& value) {
+            oracle::Number p(1.0);
+            if (k > first) p = at_least((Rational(k) - Rational(1, 2)) * step, value);
+            if (k < last) p = p - at_least((Rational(k) + Rational(1, 2)) * step, value);
+            return p;
+          };
+          const double loss = oracle::log(probability(y) / probability(z)).nearest();
+          largest = std::max(largest, loss);
+        }
+      }
+    }
+    // The ends agree, and nothing among the pairs exceeds them.
+    const double bound = certificate.bound.get_d();
+    EXPECT_LE(Rational(certificate.bound - certificate.witness), Rational(1e-60)) << each.upper;
+    EXPECT_LE(certificate.witness, certificate.bound);
+    EXPECT_LE(largest, bound * (1 + 1e-15)) << each.lower << " " << each.upper;
+    EXPECT_LE(bound, Rational(each.sensitivity / each.scale).get_d());
+    // With whole steps of the sensitivity among the pairs, or everything within it, the largest is reached.
+    if (each.sensitivity >= upper - lower) {
+      EXPECT_NEAR(largest, bound, 1e-14) << each.lower << " " << each.upper;
+    }
+  }
+}
+
+TEST(Certificate, OfGeometricNoiseCountsIntegers) {
+  const Mechanism counts(
+      {.epsilon = Rational(1, 2), .sensitivity = Dyadic(3), .integer = true, .noise = NoiseKind::geometric});
+  EXPECT_EQ(certify(counts).witness, 3 / Rational(counts.scale()));
+  EXPECT_EQ(certify(counts).bound, certify(counts).witness);
+  EXPECT_LE(certify(counts).bound, Rational(1, 2));
+  const Certificate near =
+      certify({.scale = 4, .sensitivity = 3, .lower = 0, .upper = 2, .noise = NoiseKind::geometric});
+  EXPECT_EQ(near.bound, Rational(1, 2));
+  // Against the law, for every pair of integers and every output.
+  const OutputNoise noise{.scale = 4, .lower = 0, .upper = 2, .kind = NoiseKind::geometric};
+  double largest = 0;
+  for (int y = 0; y <= 2; ++y) {
+    for (int z = 0; z <= 2; ++z) {
+      for (int out = 0; out <= 2; ++out) {
+        largest = std::max(
+            largest, std::log(OutputLaw(noise, y).probability(out) / OutputLaw(noise, z).probability(out)));
+      }
+    }
+  }
+  EXPECT_NEAR(largest, near.bound.get_d(), 1e-15);
+}
+
+// A table computed independently: `worst_found` by a search of others, `rigorous` the first order of the proved bound.
+TEST(Certificate, OfMironovsMechanismEnclosesAnIndependentTable) {
+  const Rational eta(0x1p-53);
+  int violated = 0;
+  for (const std::vector<Rational>& row : csv_rows("loss.csv", 5)) {
+    const Rational& scale = row[0];
+    const double half_width = row[1].get_d();
+    const Certificate certificate = certify({.scale = scale,
+                                             .sensitivity = 1,
+                                             .lower = -half_width,
+                                             .upper = half_width,
+                                             .mode = Mode::precision},
+                                            {.pairs = 12'000});
+    const Rational excess = (certificate.witness - 1 / scale) / eta;
+    EXPECT_GE(excess, row[2] * Rational(9, 10)) << scale << " " << half_width;
+    EXPECT_LT(certificate.witness, certificate.bound);
+    // The table has three decimals.
+    EXPECT_LE((certificate.bound - 1 / scale) / eta, row[3] + Rational(0.0006)) << scale << " " << half_width;
+    EXPECT_EQ(certificate.notes_claim_holds(), row[4] == 0) << scale << " " << half_width;
+    violated += certificate.notes_claim_holds() ? 0 : 1;
+  }
+  EXPECT_EQ(violated, 1);
+}
+
+// On small formats every output and many pairs of values are within reach of an enumeration.
+TEST(Certificate, OfSmallFormatsEnclosesEveryLoss) {
+  struct Case {
+    long precision;
+    Rational scale;
+    double half_width;
+  };
+  for (const Case& each : {Case{8, 1, 0.375}, Case{8, 1, 0.75}, Case{8, Rational(129, 128), 1},
+                           Case{9, Rational(5, 4), 3}, Case{9, 2, 1}, Case{10, Rational(1023, 1024), 3}}) {
+    const Grid grid = Grid::at_least(each.scale);
+    const Dyadic half(each.half_width);
+    const Certificate certificate = certify({.scale = each.scale,
+                                             .sensitivity = 1,
+                                             .lower = -each.half_width,
+                                             .upper = each.half_width,
+                                             .mode = Mode::precision,
+                                             .precision = each.precision},
+                                            {.pairs = 10'000});
+    PrecisionLaw law({each.precision, to_dyadic(each.scale, "scale"), grid}, half);
+    double largest = 0;
+    constexpr int values = 160;
+    const long outermost = law.outermost().get_si();
+    for (int i = -values; i <= values; ++i) {
+      const Dyadic x(each.half_width * i / values);
+      for (const Dyadic& step : {Dyadic(1), Dyadic(-1)}) {
+        const Dyadic y = std::clamp(x + step, -half, half);
+        for (long k = -outermost; k <= outermost; ++k) {
+          const Rational rest = law.probability(k, x) / law.probability(k, y) - 1;
+          largest = std::max(largest, std::log1p(rest.get_d()));
+        }
+      }
+    }
+    const double inner = std::min(1.0, 2 * each.half_width) / each.scale.get_d();
+    EXPECT_LE(largest, certificate.bound.get_d()) << each.precision << " " << each.half_width;
+    // The search finds nearly all of what a scan finds, and more.
+    EXPECT_GE(certificate.witness.get_d() - inner, 0.9 * (largest - inner))
+        << each.precision << " " << each.half_width;
+    EXPECT_LE(certificate.witness, certificate.bound);
+  }
+}
+
+TEST(Certificate, OfPrecisionModeAtManyBits) {
+  const Mechanism mechanism(
+      {.epsilon = 1, .sensitivity = Dyadic(1), .lower = 0, .upper = 100, .mode = Mode::precision});
+  const Certificate certificate = certify(mechanism, 1, {.pairs = 4'000});
+  const Rational inner = 1 / std::get<PrecisionSnapping>(mechanism.variant()).exact_scale().rational();
+  EXPECT_GT(certificate.witness, inner);
+  EXPECT_LT(certificate.witness, certificate.bound);
+  EXPECT_EQ(certificate.bound, mechanism.loss_bound(1));
+  EXPECT_TRUE(certificate.notes_claim_holds());
+  // The digits tell the three apart.
+  EXPECT_LT(parsed(certificate.witness_text()), parsed(certificate.bound_text()));
+  EXPECT_GT(parsed(certificate.witness_text()), inner);
+  EXPECT_LE(parsed(certificate.witness_text()), certificate.witness);
+  EXPECT_GE(parsed(certificate.bound_text()), certificate.bound);
+  EXPECT_GE(certificate.bound_text().size(), 40U);
+}
+
+TEST(Certificate, SaysItsEndsAsDecimals) {
+  Certificate certificate;
+  certificate.witness = Rational(1, 3);
+  certificate.bound = Rational(2, 3);
+  EXPECT_EQ(certificate.witness_text(), "0.333333333333333333333333333333");
+  EXPECT_EQ(certificate.bound_text(), "0.666666666666666666666666666667");
+  EXPECT_EQ(certificate.notes_claim_text(), certificate.bound_text());
+  certificate.witness = Rational(1, 400);
+  certificate.bound = 20;
+  EXPECT_EQ(certificate.witness_text(), "0.00250000000000000000000000000000");
+  EXPECT_EQ(certificate.bound_text(), "20.0000000000000000000000000000");
+  certificate.bound = parsed("1e-40");
+  EXPECT_EQ(certificate.bound_text(), "1.00000000000000000000000000000e-40");
+}
+
+TEST(Certificate, OfSeveralReleasesAddsBounds) {
+  const Certificate half = certify({.scale = 2, .sensitivity = 1});
+  const Certificate third = certify({.scale = 3, .sensitivity = 1});
+  const std::vector<Certificate> parts = {half, third};
+  const Certificate both = compose_certificates(parts);
+  EXPECT_EQ(both.bound, Rational(5, 6));
+  EXPECT_EQ(both.witness, Rational(1, 2));
+  EXPECT_TRUE(both.notes_claim_holds());
+}
+
+TEST(Certificate, OfSeveralCoordinatesIsBoundedInL1) {
+  const Certificate histogram = certify({.scale = 4, .sensitivity = 2, .coordinates = 5});
+  EXPECT_EQ(histogram.bound, Rational(1, 2));
+  EXPECT_EQ(histogram.witness, Rational(1, 2));
+  const Certificate narrow =
+      certify({.scale = 4, .sensitivity = 2, .lower = 0, .upper = 1, .coordinates = 5});
+  EXPECT_EQ(narrow.bound, Rational(1, 2));
+  EXPECT_LT(narrow.witness, Rational(1, 4));
+  EXPECT_GT(narrow.witness, Rational(1, 5));
+}
+
+std::string parameter_refused(const LossQuestion& question) {
+  try {
+    certify(question);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_THAT(error.what(), testing::StartsWith(error.parameter()));
+    return error.parameter();
+  }
+  return "nothing";
+}
+
+TEST(Certificate, RefusesWhatIsNoMechanism) {
+  EXPECT_EQ(parameter_refused({.scale = 0, .sensitivity = 1}), "scale");
+  EXPECT_EQ(parameter_refused({.scale = 1, .sensitivity = -1}), "sensitivity");
+  EXPECT_EQ(parameter_refused({.scale = 1, .sensitivity = 1, .lower = 2, .upper = 1}), "lower");
+  EXPECT_EQ(parameter_refused({.scale = 1, .sensitivity = 1, .upper = INFINITY}), "upper");
+  EXPECT_EQ(parameter_refused({.scale = 1, .sensitivity = 1, .coordinates = 0}), "coordinates");
+  LossQuestion question{.scale = 1, .sensitivity = 1, .lower = -1, .upper = 1, .mode = Mode::precision};
+  EXPECT_EQ(parameter_refused(question), "nothing");
+  question.scale = Rational(1, 3);
+  EXPECT_EQ(parameter_refused(question), "scale");
+  question.scale = 1 + Rational(0x1p-53);
+  EXPECT_EQ(parameter_refused(question), "scale");
+  question.scale = Rational(0x1p-60);
+  EXPECT_EQ(parameter_refused(question), "precision");
+  question.scale = 1;
+  question.precision = 7;
+  EXPECT_EQ(parameter_refused(question), "precision");
+  question.precision = 53;
+  question.lower.reset();
+  EXPECT_EQ(parameter_refused(question), "lower");
+  question.lower = -1;
+  question.coordinates = 2;
+  EXPECT_EQ(parameter_refused(question), "coordinates");
+  question.coordinates = 1;
+  question.noise = NoiseKind::geometric;
+  EXPECT_EQ(parameter_refused(question), "noise");
+}
+
+}  // namespace
+}  // namespace snapdp
