@@ -1,7 +1,10 @@
-// snapdp ledger create, show and verify.
+// snapdp ledger create, show, anchor and verify.
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "accounting.h"
 #include "commands.h"
 #include "output.h"
 #include "snapdp/error.h"
@@ -23,6 +26,13 @@ struct CreateArguments {
 struct ShowArguments {
   std::string file;
   std::int64_t release = 0;
+  std::string delta;
+  bool json = false;
+};
+
+struct VerifyArguments {
+  std::string file;
+  std::string anchor;
   bool json = false;
 };
 
@@ -59,7 +69,7 @@ std::string balance_lines(const Ledger& ledger, const LedgerBalance& balance) {
   table.add({"budget", "epsilon " + short_number(balance.budget)});
   table.add({"spent", "epsilon " + short_number(balance.spent)});
   table.add({"remaining", "epsilon " + short_number(balance.remaining)});
-  table.add({"anchor", std::to_string(balance.anchor.records) + " " + balance.anchor.hash});
+  table.add({"anchor", to_string(balance.anchor)});
   return table.to_string(style_of_standard_output());
 }
 
@@ -74,11 +84,23 @@ std::string names(const LedgerEntry& entry) {
   return text;
 }
 
-void show_all(const Ledger& ledger, bool json) {
+// Every charge is a release of its own: a mechanism with its own pure loss.
+std::vector<EqualReleases> losses_of(const std::vector<LedgerEntry>& entries) {
+  std::vector<EqualReleases> losses;
+  for (const LedgerEntry& entry : entries) {
+    for (const LedgerCharge& charge : entry.charges) losses.push_back({charge.epsilon, 1});
+  }
+  return losses;
+}
+
+void show_all(const Ledger& ledger, const std::string& delta, bool json) {
   const LedgerBalance balance = ledger.balance();
   const std::vector<LedgerEntry> entries = ledger.entries();
+  std::optional<Accounting> accounting;
+  if (!delta.empty()) accounting.emplace(losses_of(entries), parse_rational(delta, "--delta"));
   if (json) {
     Json all = balance_json(ledger, balance);
+    if (accounting) accounting->add_to(all);
     all["releases"] = Json::array();
     for (const LedgerEntry& entry : entries) {
       Json charges = Json::array();
@@ -96,6 +118,7 @@ void show_all(const Ledger& ledger, bool json) {
     return;
   }
   std::string text = balance_lines(ledger, balance);
+  if (accounting) text += "\n" + accounting->table().to_string(style_of_standard_output());
   if (!entries.empty()) {
     TextTable table({{"release", TextTable::Align::right},
                      {"time", TextTable::Align::left},
@@ -123,15 +146,42 @@ void show_release(const Ledger& ledger, std::int64_t release, bool json) {
   write_standard_output(json ? *text : Report::from_json(*text).to_table(style_of_standard_output()));
 }
 
-void verify(const std::string& file, bool json) {
-  const Ledger ledger = Ledger::open(file);
-  const LedgerBalance balance = ledger.verify();
-  if (json) {
+// From "N HASH", or from the lines of @FILE: anchors that were noted one after the other.
+std::vector<LedgerAnchor> parse_anchors(const std::string& argument) {
+  if (!argument.starts_with('@')) return {parse_anchor(argument, "--anchor")};
+  std::ifstream file(argument.substr(1), std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad()) {
+    throw Error(ErrorCode::io, "--anchor", "--anchor " + argument + ": cannot be read; check the path");
+  }
+  std::vector<LedgerAnchor> anchors;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    if (line.find_first_not_of(" \t\r") != std::string::npos) {
+      anchors.push_back(parse_anchor(line, "--anchor"));
+    }
+    begin = end + 1;
+  }
+  if (anchors.empty()) {
+    throw Error(ErrorCode::invalid_argument, "--anchor",
+                "--anchor " + argument + ": has no anchor; write one there with: snapdp ledger anchor FILE");
+  }
+  return anchors;
+}
+
+void verify(const VerifyArguments& arguments) {
+  std::vector<LedgerAnchor> anchors;
+  if (!arguments.anchor.empty()) anchors = parse_anchors(arguments.anchor);
+  const Ledger ledger = Ledger::open(arguments.file);
+  const LedgerBalance balance = ledger.verify(anchors);
+  if (arguments.json) {
     write_standard_output(to_text(balance_json(ledger, balance)));
     return;
   }
   write_standard_output(balance_lines(ledger, balance));
-  write_standard_error("snapdp: every number and every link of the hash chain is right\n");
+  write_standard_error("snapdp: every number and every link of the hash chain is right" +
+                       std::string(anchors.empty() ? "" : ", and the chain goes on from the anchor") + "\n");
 }
 
 void add_create(CLI::App& ledger, Commands& commands) {
@@ -166,35 +216,66 @@ void add_show(CLI::App& ledger, Commands& commands) {
   const CLI::Option* release =
       command->add_option("--release", arguments->release, "Print the report of this release, free of charge")
           ->type_name("ID");
+  command
+      ->add_option("--delta", arguments->delta,
+                   "Also what all releases cost together at this delta: 0 <= delta < 1")
+      ->type_name("D")
+      ->excludes("--release");
   command->add_flag("--json", arguments->json, "Print JSON instead of a table");
   commands[command] = {[arguments, release] {
                          const Ledger opened = Ledger::open(arguments->file);
                          if (release->count() > 0) {
                            show_release(opened, arguments->release, arguments->json);
                          } else {
-                           show_all(opened, arguments->json);
+                           show_all(opened, arguments->delta, arguments->json);
                          }
                        },
                        "  snapdp ledger show people.ledger\n"
-                       "  snapdp ledger show people.ledger --release 1 --json\n"};
+                       "  snapdp ledger show people.ledger --release 1 --json\n"
+                       "  snapdp ledger show people.ledger --delta 1e-6\n"};
+  command->footer(
+      "The budget is always debited by the sum. With --delta, \"optimal\" says what the charges so far "
+      "amount to\n"
+      "if their epsilons were fixed in advance; otherwise only the sum is proved. See docs/accounting.md.");
+}
+
+void add_anchor(CLI::App& ledger, Commands& commands) {
+  const auto file = std::make_shared<std::string>();
+  CLI::App* command = ledger.add_subcommand(
+      "anchor", "Print one line to keep elsewhere, which shows later that nothing was rolled back.");
+  command->add_option("FILE", *file, "The ledger")->required();
+  commands[command] = {
+      [file] { write_standard_output(to_string(Ledger::open(*file).balance().anchor) + "\n"); },
+      "  snapdp ledger anchor people.ledger >> /media/usb/people.anchors\n"
+      "  snapdp ledger verify people.ledger --anchor @/media/usb/people.anchors\n"};
+  command->footer(
+      "The number of records and the hash of the last one, which covers all before it. Note it after each "
+      "release,\n"
+      "where whoever can write the ledger cannot write.");
 }
 
 void add_verify(CLI::App& ledger, Commands& commands) {
-  const auto arguments = std::make_shared<ShowArguments>();
+  const auto arguments = std::make_shared<VerifyArguments>();
   CLI::App* command = ledger.add_subcommand("verify", "Read and recompute everything in a ledger.");
   command->add_option("FILE", arguments->file, "The ledger")->required();
+  command
+      ->add_option("--anchor", arguments->anchor,
+                   "A line from snapdp ledger anchor, or @FILE with several: the ledger must go on from it")
+      ->type_name("LINE|@FILE");
   command->add_flag("--json", arguments->json, "Print JSON instead of a table");
-  commands[command] = {[arguments] { verify(arguments->file, arguments->json); },
-                       "  snapdp ledger verify people.ledger\n"};
+  commands[command] = {[arguments] { verify(*arguments); },
+                       "  snapdp ledger verify people.ledger\n"
+                       "  snapdp ledger verify people.ledger --anchor @/media/usb/people.anchors\n"};
   command->footer(
-      "Exit code 3 when anything is wrong. The anchor, noted elsewhere, shows later whether the ledger was "
-      "rolled back.");
+      "Exit code 3 when anything is wrong. Without an anchor that was noted elsewhere, a ledger that was "
+      "rolled\n"
+      "back to an older copy looks right.");
 }
 
 }  // namespace
 
 void add_ledger(CLI::App& tool, Commands& commands) {
-  CLI::App* ledger = tool.add_subcommand("ledger", "Create, show and verify ledgers.");
+  CLI::App* ledger = tool.add_subcommand("ledger", "Create, show, anchor and verify ledgers.");
   ledger->require_subcommand(1);
   commands[ledger].examples =
       "  snapdp ledger create people.ledger --dataset people-2024 --neighbors change-one --epsilon 2\n"
@@ -202,6 +283,7 @@ void add_ledger(CLI::App& tool, Commands& commands) {
       "  snapdp ledger verify people.ledger\n";
   add_create(*ledger, commands);
   add_show(*ledger, commands);
+  add_anchor(*ledger, commands);
   add_verify(*ledger, commands);
 }
 

@@ -124,6 +124,7 @@ int run(int argc, char** argv) {
   add_explain(tool, commands);
   add_release(tool, commands);
   add_ledger(tool, commands);
+  add_compose(tool, commands);
   add_accuracy(tool, commands);
   add_law(tool, commands);
   add_bias(tool, commands);

@@ -3,6 +3,7 @@
 #include <openssl/rand.h>
 
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "privacy/ledger_file.h"
@@ -229,8 +230,32 @@ std::optional<std::string> Ledger::report(std::int64_t release) const {
   });
 }
 
-LedgerBalance Ledger::verify() const {
-  return file_->read([&] { return file_->verify().balance(); });
+LedgerBalance Ledger::verify(const std::vector<LedgerAnchor>& anchors) const {
+  return file_->read([&] { return file_->verify(anchors).balance(); });
+}
+
+std::string to_string(const LedgerAnchor& anchor) {
+  return std::to_string(anchor.records) + " " + anchor.hash;
+}
+
+LedgerAnchor parse_anchor(std::string_view text, std::string_view parameter) {
+  std::string_view line = text;
+  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!line.empty() && is_space(line.front())) line.remove_prefix(1);
+  while (!line.empty() && is_space(line.back())) line.remove_suffix(1);
+  LedgerAnchor anchor;
+  const auto [end, status] = std::from_chars(line.data(), line.data() + line.size(), anchor.records);
+  const auto digits = static_cast<std::size_t>(end - line.data());
+  if (digits < line.size()) anchor.hash = line.substr(digits + 1);
+  if (status != std::errc() || anchor.records < 0 || line.substr(digits, 1) != " " ||
+      anchor.hash.size() != 64 || anchor.hash.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    throw Error(
+        ErrorCode::invalid_argument, std::string(parameter),
+        std::string(parameter) +
+            ": is not an anchor; give the line that snapdp ledger anchor printed: a number of records, "
+            "a space and 64 hexadecimal digits");
+  }
+  return anchor;
 }
 
 }  // namespace snapdp

@@ -357,7 +357,15 @@ std::vector<LedgerEntry> Ledger::File::entries() {
   return entries;
 }
 
-LedgerState Ledger::File::verify() {
+void Ledger::File::refuse_anchor(const LedgerAnchor& anchor, const std::string& finding) const {
+  throw Error(
+      ErrorCode::budget_refused, "anchor",
+      "anchor = " + to_string(anchor) + ": " + named(path_) + "does not go on from there (" + finding +
+          "). It was rolled back to an older copy, rewritten, or is another ledger; go on only with one "
+          "that holds every release made so far");
+}
+
+LedgerState Ledger::File::verify(const std::vector<LedgerAnchor>& anchors) {
   LedgerState now = state();
   {
     Statement row(database_, "PRAGMA integrity_check(1)");
@@ -366,13 +374,27 @@ LedgerState Ledger::File::verify() {
   }
   entries();
   Hash hash = now.genesis_hash;
+  const auto check_anchors = [&](std::int64_t records) {
+    for (const LedgerAnchor& anchor : anchors) {
+      if (anchor.records == records && anchor.hash != ledger_format::to_hex(hash)) {
+        refuse_anchor(anchor, "its first " + std::to_string(records) + " records are other ones");
+      }
+    }
+  };
+  check_anchors(0);
   Statement row(database_, columns_and(", text, hash") + "ORDER BY position");
   while (row.step()) {
     const Record record = read_record(row, true);
     hash = hash_of(hash, record);
     if (row.blob(8) != hash) corrupt("its hash chain is broken at record " + std::to_string(record.position));
+    check_anchors(record.position);
   }
   if (hash != now.head) corrupt("its hash chain does not end in its head");
+  for (const LedgerAnchor& anchor : anchors) {
+    if (anchor.records > now.records) {
+      refuse_anchor(anchor, "it has only " + std::to_string(now.records) + " records");
+    }
+  }
   return now;
 }
 

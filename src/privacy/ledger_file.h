@@ -96,8 +96,9 @@ class Ledger::File {
   // All releases, with every number recomputed.
   std::vector<LedgerEntry> entries();
 
-  // Everything that `state`, SQLite, `entries` and the hashes of all texts can tell.
-  LedgerState verify();
+  // Everything that `state`, SQLite, `entries` and the hashes of all texts can tell; and that the chain passes
+  // through the anchors.
+  LedgerState verify(const std::vector<LedgerAnchor>& anchors);
 
   // What a debit's record says, without its report.
   LedgerEntry entry_of(const ledger_format::Record& debit) const;
@@ -107,6 +108,7 @@ class Ledger::File {
  private:
   // The process is the one that opened the file, and the file is still the one that was opened.
   void require_usable() const;
+  [[noreturn]] void refuse_anchor(const LedgerAnchor& anchor, const std::string& finding) const;
   void require_header();
   void require_schema();
   void configure();

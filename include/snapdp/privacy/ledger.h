@@ -71,6 +71,11 @@ struct LedgerAnchor {
   friend bool operator==(const LedgerAnchor&, const LedgerAnchor&) = default;
 };
 
+// One line of text for an anchor: the number of records, a space and the hash.
+std::string to_string(const LedgerAnchor& anchor);
+// Reads what to_string() wrote, with spaces around it; otherwise throws invalid_argument naming `parameter`.
+LedgerAnchor parse_anchor(std::string_view text, std::string_view parameter);
+
 // The state at one moment. spent + remaining = budget, exactly.
 struct LedgerBalance {
   Rational budget;
@@ -145,9 +150,9 @@ class Ledger {
   std::optional<std::string> report(std::int64_t release) const;
 
   // Reads everything and recomputes everything: SQLite's own structure, the schema, every number, every
-  // running total, the hash chain. Throws budget_refused saying what is wrong and where; returns the balance
-  // it confirmed.
-  LedgerBalance verify() const;
+  // running total, the hash chain, which must pass through each of the anchors. Throws budget_refused saying
+  // what is wrong and where; returns the balance it confirmed.
+  LedgerBalance verify(const std::vector<LedgerAnchor>& anchors = {}) const;
 
   // Calls wait at most this long for other processes, then refuse with nothing debited.
   void set_lock_wait(std::chrono::milliseconds wait);
