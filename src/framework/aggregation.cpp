@@ -5,6 +5,7 @@
 #include "framework/chaining.h"
 #include "framework/state_bytes.h"
 #include "snapdp/error.h"
+#include "snapdp/framework/keyed_fold.h"
 
 namespace snapdp {
 namespace {
@@ -55,20 +56,25 @@ void Aggregation::check(const AggregateState& state) const {
                   "\"; states of different aggregations do not mix");
 }
 
-void Aggregation::update(AggregateState& state, const Chunk& rows) const {
-  check(state);
-  if (rows.column_count != input_domain().columns().size()) {
+void Aggregation::check_columns(const Chunk& rows, std::size_t first) const {
+  const std::vector<AtomDomain>& columns = input_domain().columns();
+  if (first + rows.column_count != columns.size()) {
     throw Error(ErrorCode::mismatch, "columns",
-                "columns: " + std::to_string(rows.column_count) + " given; the aggregation takes " +
+                "columns: " + std::to_string(first + rows.column_count) + " given; the aggregation takes " +
                     describe(Domain(input_domain())));
   }
   for (std::size_t i = 0; i < rows.column_count; ++i) {
-    if (rows.column[i].type != input_domain().columns()[i].type) {
+    if (rows.column[i].type != columns[first + i].type) {
       throw Error(ErrorCode::mismatch, "columns",
-                  "columns: column " + std::to_string(i) + " has another type than " +
-                      describe(input_domain().columns()[i]));
+                  "columns: column " + std::to_string(first + i) + " has another type than " +
+                      describe(columns[first + i]));
     }
   }
+}
+
+void Aggregation::update(AggregateState& state, const Chunk& rows) const {
+  check(state);
+  check_columns(rows, 0);
   Scratch& scratch = Scratch::of_thread();
   const auto fold = [&](const Chunk& block) {
     if (functions_.empty()) return state.fold_->update(block);
@@ -79,6 +85,26 @@ void Aggregation::update(AggregateState& state, const Chunk& rows) const {
   if (rows.length <= block_rows) return fold(rows);
   for (std::size_t first = 0; first < rows.length; first += block_rows)
     fold(rows.slice(first, std::min(block_rows, rows.length - first)));
+}
+
+const KeyIndex* Aggregation::key_index() const {
+  const auto* keyed = functions_.empty() ? dynamic_cast<const KeyedFold*>(fold_.get()) : nullptr;
+  return keyed == nullptr ? nullptr : &keyed->key_index();
+}
+
+void Aggregation::update_placed(AggregateState& state, const std::uint32_t* places, const Chunk& rest) const {
+  check(state);
+  if (key_index() == nullptr) {
+    throw Error(ErrorCode::mismatch, "aggregation",
+                "aggregation: places of keys serve grouped aggregations only, not \"" + *identity_ +
+                    "\"; use update()");
+  }
+  check_columns(rest, 1);
+  const auto& keyed = static_cast<const KeyedFold&>(*fold_);
+  for (std::size_t first = 0; first < rest.length; first += block_rows) {
+    keyed.update_placed(*state.fold_, places + first,
+                        rest.slice(first, std::min(block_rows, rest.length - first)));
+  }
 }
 
 void Aggregation::merge(AggregateState& into, const AggregateState& from) const {

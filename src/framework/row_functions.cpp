@@ -134,6 +134,11 @@ class DropRows final : public RowFunction {
     if (rows.column_count == 1 && rows.column[0].type != AtomType::text) {
       Column& column = rows.column[0];
       Scratch::Buffer& buffer = scratch.buffer(0);
+      if (column.type == AtomType::integer &&
+          !has_nulls(column.validity, column.validity_offset, rows.length)) {
+        column.validity = nullptr;
+        return;
+      }
       rows.length = column.type == AtomType::real
                         ? drop_doubles(column.reals(), column.validity, column.validity_offset,
                                        buffer.reals(), rows.length)

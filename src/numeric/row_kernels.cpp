@@ -220,6 +220,15 @@ std::size_t drop_integers(const std::int64_t* in, const std::uint8_t* validity, 
   return kernels<std::int64_t>(kernel).drop(in, validity, offset, out, rows);
 }
 
+bool has_nulls(const std::uint8_t* validity, std::size_t offset, std::size_t rows) {
+  if (validity == nullptr) return false;
+  for (std::size_t first = 0; first < rows; first += word_rows) {
+    const std::size_t count = std::min(word_rows, rows - first);
+    if (valid_rows(validity, offset + first, count) != valid_rows(nullptr, 0, count)) return true;
+  }
+  return false;
+}
+
 std::size_t mark_nulls(const std::uint8_t* validity, std::size_t offset, std::size_t rows,
                        std::uint8_t* keeps) {
   if (validity == nullptr) return 0;

@@ -16,6 +16,7 @@
 // -400 keeps G above 2^-1007: no product underflows.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -74,6 +75,16 @@ struct SumKernels {
                           const ClampGrid& y_grid, const ProductGrid& products, Int128 x_units[2],
                           Int128 y_units[2], Int128 product_units[4]);
 };
+
+// One clamped row alone in units of both grids, or false when it has bits below the last grid.
+inline bool count_row(double row, const ClampGrid& grid, std::int64_t units[2]) {
+  const double first = row + grid.magic1;
+  const double residual = row + (grid.magic1 - first);
+  const double second = residual + grid.magic2;
+  units[0] = std::bit_cast<std::int64_t>(first) - std::bit_cast<std::int64_t>(grid.magic1);
+  units[1] = std::bit_cast<std::int64_t>(second) - std::bit_cast<std::int64_t>(grid.magic2);
+  return second - grid.magic2 == residual;
+}
 
 // `set` is supported on this machine.
 const SumKernels& sum_kernels(InstructionSet set);

@@ -78,7 +78,9 @@ std::uint32_t TextTable::find(std::string_view text) const {
 }
 
 BinIndex::BinIndex(AtomType type, const Bins& bins)
-    : edges_(bins.kind_ == Bins::Kind::edges),
+    : type_(type),
+      description_(bins.description()),
+      edges_(bins.kind_ == Bins::Kind::edges),
       bins_(bins.size()),
       elsewhere_(bins.has_other() ? bins.size() - 1 : bins.size()) {
   if (bins.are_texts()) {
@@ -125,7 +127,7 @@ BinIndex::BinIndex(AtomType type, const Bins& bins)
 }
 
 template <typename Value>
-std::size_t BinIndex::find(const std::vector<Value>& sorted, const Value& value) const {
+std::size_t BinIndex::find_among(const std::vector<Value>& sorted, const Value& value) const {
   const auto above = std::upper_bound(sorted.begin(), sorted.end(), value);
   if (above == sorted.begin()) return elsewhere_;
   const auto place = static_cast<std::size_t>(above - sorted.begin()) - 1;
@@ -140,9 +142,9 @@ std::size_t BinIndex::bin_of(const Column& column, std::size_t row) const {
   if (!column.valid(row)) return elsewhere_;
   switch (column.type) {
     case AtomType::real:
-      return std::isnan(column.reals()[row]) ? elsewhere_ : find(reals_, column.reals()[row]);
+      return std::isnan(column.reals()[row]) ? elsewhere_ : find_among(reals_, column.reals()[row]);
     case AtomType::integer:
-      return find(integers_, column.integers()[row]);
+      return find_among(integers_, column.integers()[row]);
     case AtomType::text:
       break;
   }
@@ -150,7 +152,7 @@ std::size_t BinIndex::bin_of(const Column& column, std::size_t row) const {
   return found == TextTable::absent ? elsewhere_ : found;
 }
 
-void BinIndex::assign(const Column& column, std::size_t rows, std::uint32_t* bin) const {
+void BinIndex::find(const Column& column, std::size_t rows, std::uint32_t* bin) const {
   for (std::size_t row = 0; row < rows; ++row) bin[row] = static_cast<std::uint32_t>(bin_of(column, row));
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "snapdp/framework/chunk.h"
+#include "snapdp/framework/keyed_fold.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
@@ -33,23 +33,27 @@ class TextTable {
   std::vector<Slot> slots_;  // a power of two of them, at most a quarter of them in use
 };
 
-class BinIndex {
+class BinIndex final : public KeyIndex {
  public:
   BinIndex(AtomType type, const Bins& bins);
   BinIndex(const BinIndex&) = delete;
   BinIndex& operator=(const BinIndex&) = delete;
 
-  std::size_t bins() const { return bins_; }
-  // bin[row] for each row; bins() where no bin counts it.
-  void assign(const Column& column, std::size_t rows, std::uint32_t* bin) const;
-  // Adds each row to counts[its bin]; rows that no bin counts go to counts[bins()].
+  AtomType type() const override { return type_; }
+  std::size_t keys() const override { return bins_; }
+  // keys() where no bin counts the row.
+  void find(const Column& column, std::size_t rows, std::uint32_t* bin) const override;
+  std::string description() const override { return description_; }
+  // Adds each row to counts[its bin]; rows that no bin counts go to counts[keys()].
   void count(const Column& column, std::size_t rows, std::uint64_t* counts) const;
 
  private:
   template <typename Value>
-  std::size_t find(const std::vector<Value>& sorted, const Value& value) const;
+  std::size_t find_among(const std::vector<Value>& sorted, const Value& value) const;
   std::size_t bin_of(const Column& column, std::size_t row) const;
 
+  AtomType type_;
+  std::string description_;
   bool edges_;
   bool open_top_ = false;
   std::size_t bins_;

@@ -17,11 +17,11 @@ class BinRows final : public RowFunction {
 
   void transform(Chunk& rows, Scratch& scratch) const override {
     std::array<std::uint32_t, block_rows> bin;
-    index_.assign(rows.column[0], rows.length, bin.data());
+    index_.find(rows.column[0], rows.length, bin.data());
     Scratch::Buffer& buffer = scratch.buffer(0);
     std::fill(std::begin(buffer.validity), std::end(buffer.validity), std::uint8_t{0});
     for (std::size_t row = 0; row < rows.length; ++row) {
-      const bool found = bin[row] < index_.bins();
+      const bool found = bin[row] < index_.keys();
       buffer.integers()[row] = found ? bin[row] : 0;
       buffer.validity[row / 8] =
           static_cast<std::uint8_t>(buffer.validity[row / 8] | (static_cast<unsigned>(found) << (row % 8)));

@@ -1,9 +1,11 @@
 #include "statistics/folds.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "snapdp/error.h"
+#include "snapdp/framework/keyed_fold.h"
 #include "snapdp/numeric/exact_sum.h"
 #include "snapdp/numeric/integer_sum.h"
 #include "statistics/bin_index.h"
@@ -112,6 +114,11 @@ class AccumulatorState final : public FoldState {
     accumulator_.merge(same.accumulator_);
   }
   Totals totals() const override { return {rows_, values(accumulator_)}; }
+  // The accumulator, for one row more.
+  Accumulator& with_another_row() {
+    ++rows_;
+    return accumulator_;
+  }
 
  private:
   std::uint64_t rows_ = 0;
@@ -119,8 +126,8 @@ class AccumulatorState final : public FoldState {
 };
 
 // A fold whose states are copies of one empty accumulator, with a check of what restored totals may be.
-template <typename Accumulator>
-class AccumulatorFold final : public Fold {
+template <typename Accumulator, typename Base = Fold>
+class AccumulatorFold : public Base {
  public:
   using Check = std::function<void(const Totals&)>;
   AccumulatorFold(Accumulator empty, std::size_t totals, Check possible, std::string description)
@@ -148,6 +155,29 @@ class AccumulatorFold final : public Fold {
   std::size_t count_;
   Check possible_;
   std::string description_;
+};
+
+template <typename Accumulator>
+class ScatterAccumulatorFold final : public AccumulatorFold<Accumulator, ScatterFold> {
+ public:
+  using AccumulatorFold<Accumulator, ScatterFold>::AccumulatorFold;
+
+  void scatter(const Chunk& block, const std::uint32_t* group,
+               std::unique_ptr<FoldState>* states) const override {
+    const auto accumulator = [&](std::size_t row) -> Accumulator& {
+      std::unique_ptr<FoldState>& state = states[group[row]];
+      if (!state) state = this->start();
+      return static_cast<AccumulatorState<Accumulator>&>(*state).with_another_row();
+    };
+    if constexpr (std::is_same_v<Accumulator, IntegerSum>) {
+      const std::int64_t* rows = block.column[0].integers();
+      for (std::size_t row = 0; row < block.length; ++row) accumulator(row).add(rows[row]);
+    } else {
+      std::array<ExactSum*, block_rows> sums;
+      for (std::size_t row = 0; row < block.length; ++row) sums[row] = &accumulator(row);
+      ExactSum::add_each(reals(block, 0), sums.data());
+    }
+  }
 };
 
 template <typename Accumulator>
@@ -189,8 +219,16 @@ struct CountState final : FoldState {
   std::uint64_t rows;
 };
 
-class CountFold final : public Fold {
+class CountFold final : public ScatterFold {
  public:
+  void scatter(const Chunk& block, const std::uint32_t* group,
+               std::unique_ptr<FoldState>* states) const override {
+    for (std::size_t row = 0; row < block.length; ++row) {
+      std::unique_ptr<FoldState>& state = states[group[row]];
+      if (!state) state = start();
+      ++static_cast<CountState&>(*state).rows;
+    }
+  }
   std::unique_ptr<FoldState> start() const override { return std::make_unique<CountState>(0); }
   std::unique_ptr<FoldState> restore(const Totals& totals) const override {
     require_totals(totals.values.empty(), "their number is wrong");
@@ -202,7 +240,7 @@ class CountFold final : public Fold {
 class HistogramState final : public FoldState {
  public:
   explicit HistogramState(std::shared_ptr<const BinIndex> index)
-      : index_(std::move(index)), counts_(index_->bins() + 1) {}
+      : index_(std::move(index)), counts_(index_->keys() + 1) {}
   HistogramState(std::shared_ptr<const BinIndex> index, std::uint64_t rows, std::vector<std::uint64_t> counts)
       : index_(std::move(index)), rows_(rows), counts_(std::move(counts)) {
     counts_.push_back(0);
@@ -219,7 +257,7 @@ class HistogramState final : public FoldState {
   }
   Totals totals() const override {
     Totals result{rows_, {}};
-    for (std::size_t bin = 0; bin < index_->bins(); ++bin) {
+    for (std::size_t bin = 0; bin < index_->keys(); ++bin) {
       result.values.emplace_back(Integer(static_cast<unsigned long>(counts_[bin])), 0);
     }
     return result;
@@ -238,7 +276,7 @@ class HistogramFold final : public Fold {
 
   std::unique_ptr<FoldState> start() const override { return std::make_unique<HistogramState>(index_); }
   std::unique_ptr<FoldState> restore(const Totals& totals) const override {
-    require_totals(totals.values.size() == index_->bins(), "the number of bins is wrong");
+    require_totals(totals.values.size() == index_->keys(), "the number of bins is wrong");
     std::vector<std::uint64_t> counts;
     Dyadic sum;
     for (const Dyadic& count : totals.values) {
@@ -283,9 +321,11 @@ std::shared_ptr<const Fold> sum_fold(const AtomDomain& column) {
   };
   const std::string description = "sum of " + describe(column);
   if (column.type == AtomType::integer) {
-    return make_fold(IntegerSum(integer_low(bounds), integer_high(bounds)), 1, possible, description);
+    return std::make_shared<ScatterAccumulatorFold<IntegerSum>>(
+        IntegerSum(integer_low(bounds), integer_high(bounds)), 1, possible, description);
   }
-  return make_fold(ExactSum(low(bounds), high(bounds)), 1, possible, description);
+  return std::make_shared<ScatterAccumulatorFold<ExactSum>>(ExactSum(low(bounds), high(bounds)), 1, possible,
+                                                            description);
 }
 
 std::shared_ptr<const Fold> moments_fold(const AtomDomain& column) {

@@ -153,6 +153,12 @@ TEST(ThreeEngines, GiveTheSameBytesOnAnyNumberOfThreadsParallel) {
   const ScratchFolder folder;
   const std::string csv = folder.write("table.csv", csv_of(table));
   std::mt19937_64 engine(12);
+  // Row groups are what DuckDB's threads share out: a random number of rows each, the last one a few.
+  const std::string parquet = write_parquet(
+      folder,
+      "SELECT CAST(x AS DOUBLE) AS x, CAST(y AS DOUBLE) AS y, CAST(n AS BIGINT) AS n, town FROM read_csv(" +
+          engine::sql_text(csv) + ", all_varchar = true, header = true)",
+      ", ROW_GROUP_SIZE " + std::to_string(2048 * (1 + engine() % 4)));
   for (const Case& each : every_aggregation()) {
     SCOPED_TRACE(each.name);
     const Aggregation& aggregation = each.aggregation;
@@ -180,10 +186,87 @@ TEST(ThreeEngines, GiveTheSameBytesOnAnyNumberOfThreadsParallel) {
                                      aggregation.update(state, arrow.chunk(each.columns));
                                    }) == expected);
     for (const unsigned threads : {1U, 3U}) {
-      const auto source = open_duckdb_source({.path = csv, .threads = threads});
-      const FoldRequest request{each.columns, &aggregation};
-      EXPECT_TRUE(aggregation.to_bytes(source->fold({&request, 1}, {}).states.at(0)) == expected) << threads;
+      for (const std::string& path : {csv, parquet}) {
+        const auto source = open_duckdb_source({.path = path, .threads = threads});
+        const FoldRequest request{each.columns, &aggregation};
+        EXPECT_TRUE(aggregation.to_bytes(source->fold({&request, 1}, {}).states.at(0)) == expected)
+            << threads << " threads, " << path;
+      }
     }
+  }
+}
+
+// DuckDB finds a key's place once for each entry of a column's dictionary, here of more entries than a vector has rows,
+// and once for requests with the same keys.
+TEST(ThreeEngines, FindTheSamePlacesOfKeysInDictionariesParallel) {
+  const ScratchFolder folder;
+  // 5,000 names, of which 4,000 are keys, and nulls; numbers as keys too.
+  const std::string path = write_parquet(
+      folder,
+      "SELECT CASE WHEN i % 11 = 0 THEN NULL ELSE 'name ' || CAST(i * 7919 % 5000 AS VARCHAR) END AS name, "
+      "i * 7919 % 5000 AS id, CASE WHEN i % 13 = 0 THEN NULL ELSE i % 100 END AS value FROM range(60000) AS "
+      "t(i)",
+      ", ROW_GROUP_SIZE 30000");
+  std::vector<std::string> key_names;
+  std::vector<Dyadic> ids;
+  for (int i = 0; i < 4000; ++i) {
+    key_names.push_back("name " + std::to_string(i));
+    ids.emplace_back(i);
+  }
+  const auto inner = [](const VectorDomain& rest, Metric metric) {
+    const Transformation complete = make_drop(rest, metric);
+    return complete >> make_clamp(complete.output_domain(), metric, Bounds(0, 50)) >> make_sum();
+  };
+  const auto grouped = [&](AtomType key, const Bins& keys) {
+    return make_grouped(untrusted_domain({key, AtomType::integer}), symmetric_distance(), keys, inner);
+  };
+  const Aggregation by_name = grouped(AtomType::text, Bins::texts(key_names).with_other());
+  const Aggregation again = grouped(AtomType::text, Bins::texts(key_names).with_other());
+  const Aggregation by_fewer = grouped(AtomType::text, Bins::texts({"name 17", "name 4999"}));
+  const Aggregation by_id = grouped(AtomType::integer, Bins::numbers(ids));
+  const Aggregation by_real_id =
+      grouped(AtomType::real, Bins::edges({Dyadic(0), Dyadic(1000), Dyadic(4999)}));
+
+  std::vector<std::string> owned;
+  std::vector<std::int64_t> id, value;
+  std::vector<double> real_id;
+  std::vector<std::uint8_t> name_validity(60'000 / 8), value_validity(60'000 / 8);
+  for (std::size_t i = 0; i < 60'000; ++i) {
+    id.push_back(static_cast<std::int64_t>(i * 7919 % 5000));
+    real_id.push_back(static_cast<double>(id.back()));
+    owned.push_back("name " + std::to_string(id.back()));
+    value.push_back(static_cast<std::int64_t>(i % 100));
+    const auto bit = static_cast<std::uint8_t>(1U << (i % 8));
+    if (i % 11 != 0) name_validity[i / 8] = static_cast<std::uint8_t>(name_validity[i / 8] | bit);
+    if (i % 13 != 0) value_validity[i / 8] = static_cast<std::uint8_t>(value_validity[i / 8] | bit);
+  }
+  const std::vector<std::string_view> texts(owned.begin(), owned.end());
+  const Column values{AtomType::integer, value.data(), value_validity.data(), 0};
+  const Column name{AtomType::text, texts.data(), name_validity.data(), 0};
+  const auto expected = [&](const Aggregation& aggregation, const Column& key) {
+    AggregateState state = aggregation.start();
+    const std::vector<Column> columns{key, values};
+    aggregation.update(state, Chunk(columns, id.size()));
+    return aggregation.to_bytes(state);
+  };
+
+  const std::vector<std::string> by_names{"name", "value"};
+  const std::vector<std::string> by_ids{"id", "value"};
+  const std::vector<FoldRequest> requests{{by_names, &by_name},
+                                          {by_names, &by_fewer},
+                                          {by_ids, &by_id},
+                                          {by_names, &again},
+                                          {by_ids, &by_real_id}};
+  for (const unsigned threads : {1U, 3U}) {
+    const auto source = open_duckdb_source({.path = path, .threads = threads});
+    const FoldResult result = source->fold(requests, {});
+    EXPECT_EQ(result.rows, id.size());
+    EXPECT_TRUE(by_name.to_bytes(result.states[0]) == expected(by_name, name));
+    EXPECT_TRUE(by_fewer.to_bytes(result.states[1]) == expected(by_fewer, name));
+    EXPECT_TRUE(by_id.to_bytes(result.states[2]) == expected(by_id, {AtomType::integer, id.data()}));
+    EXPECT_TRUE(again.to_bytes(result.states[3]) == expected(again, name));
+    EXPECT_TRUE(by_real_id.to_bytes(result.states[4]) ==
+                expected(by_real_id, {AtomType::real, real_id.data()}));
   }
 }
 

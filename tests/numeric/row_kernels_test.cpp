@@ -171,6 +171,7 @@ TEST(MarkRows, ClearsTheRowsThatDropWouldDrop) {
       null_count += validity.valid(i) ? 0U : 1U;
       missing_count += present ? 0U : 1U;
     }
+    ASSERT_EQ(has_nulls(validity.pointer(), validity.offset, size), null_count > 0);
     std::vector<std::uint8_t> keeps = before;
     ASSERT_EQ(mark_nulls(validity.pointer(), validity.offset, size, keeps.data()), null_count);
     ASSERT_EQ(keeps, nulls);

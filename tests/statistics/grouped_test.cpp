@@ -6,7 +6,9 @@
 #include <random>
 
 #include "snapdp/error.h"
+#include "snapdp/framework/keyed_fold.h"
 #include "snapdp/framework/measurement.h"
+#include "snapdp/statistics/moments.h"
 
 namespace snapdp {
 namespace {
@@ -86,6 +88,119 @@ TEST(Grouped, IsEachGroupAlone) {
       EXPECT_EQ(aggregation.to_bytes(kept), aggregation.to_bytes(state)) << count;
     }
   }
+}
+
+// A row function of a user's that does not say which rows it keeps: those that are not negative, doubled.
+class DoubleNonNegative final : public RowFunction {
+ public:
+  void transform(Chunk& rows, Scratch& scratch) const override {
+    std::size_t kept = 0;
+    double* const results = scratch.buffer(0).reals();
+    for (std::size_t row = 0; row < rows.length; ++row) {
+      const double value = rows.column[0].reals()[row];
+      results[kept] = 2 * value;
+      kept += value >= 0 ? 1 : 0;
+    }
+    rows.column[0] = {AtomType::real, results};
+    rows.length = kept;
+  }
+  std::string description() const override { return "double what is not negative"; }
+};
+
+// Every way through a grouped fold: functions that run once for all groups and functions that run group by group, folds
+// that take mixed rows and folds that do not; with keys found by the fold or before.
+TEST(Grouped, EveryKindOfChainIsEachGroupAlone) {
+  const VectorDomain real({AtomDomain{AtomType::real, false, false, Bounds(-3, 10)}});
+  const auto double_positive = [&](const VectorDomain& domain, Metric metric) {
+    return Transformation({domain, vector_domain<double>(), metric, metric, Relation::stable(1)},
+                          std::make_shared<DoubleNonNegative>());
+  };
+  const auto chain = [&](int kind, const Partial<Aggregation>& statistic) {
+    return [=](const VectorDomain& rest, Metric metric) {
+      const Transformation complete =
+          kind == 1 ? make_impute(rest, metric, {Dyadic(4)}) : make_drop(rest, metric);
+      const Transformation first =
+          kind == 2   ? complete >> double_positive(complete.output_domain(), metric)
+          : kind == 3 ? complete >> make_select(complete.output_domain(), metric,
+                                                Predicate::compare(0, AtomType::real, Comparison::greater, 1))
+                      : complete;
+      return first >> make_clamp(first.output_domain(), metric, Bounds(-3, 10)) >> statistic;
+    };
+  };
+  const VectorDomain domain = untrusted_domain({AtomType::text, AtomType::real});
+  const Bins bins = Bins::texts(keys);
+  std::mt19937_64 engine(9);
+  const Rows rows = some_rows(engine, 5000);
+  const std::vector<std::string_view> texts(rows.keys.begin(), rows.keys.end());
+  const Column key{AtomType::text, texts.data()};
+  const Column value{AtomType::real, rows.values.data(), rows.validity.data(), 0};
+  for (const Partial<Aggregation>& statistic :
+       {Partial<Aggregation>(make_count()), Partial<Aggregation>(make_sum()),
+        Partial<Aggregation>(make_centered_moment(2)),
+        make_histogram(Bins::edges({Dyadic(-3), Dyadic(0), Dyadic(10)}))}) {
+    for (int kind = 0; kind < 4; ++kind) {
+      const Aggregation inner =
+          chain(kind, statistic)(untrusted_domain({AtomType::real}), symmetric_distance());
+      SCOPED_TRACE(inner.description());
+      const Aggregation grouped = make_grouped(domain, symmetric_distance(), bins, chain(kind, statistic));
+      std::vector<Dyadic> expected;
+      for (const std::string& wanted : keys) {
+        AggregateState alone = inner.start();
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+          if (rows.keys[row] == wanted) inner.update(alone, Chunk({&value, 1}, rows.size()).slice(row, 1));
+        }
+        const std::vector<Dyadic> statistics = inner.finish(alone);
+        expected.insert(expected.end(), statistics.begin(), statistics.end());
+      }
+      AggregateState state = grouped.start();
+      rows.fold(grouped, state, 0, rows.size());
+      EXPECT_EQ(grouped.finish(state), expected);
+
+      ASSERT_NE(grouped.key_index(), nullptr);
+      EXPECT_EQ(grouped.key_index()->keys(), keys.size());
+      std::vector<std::uint32_t> places(rows.size());
+      for (std::size_t first = 0; first < rows.size(); first += block_rows) {
+        grouped.key_index()->find(key.from(first), std::min(block_rows, rows.size() - first),
+                                  places.data() + first);
+      }
+      AggregateState placed = grouped.start();
+      grouped.update_placed(placed, places.data(), Chunk({&value, 1}, rows.size()));
+      EXPECT_EQ(grouped.to_bytes(placed), grouped.to_bytes(state));
+      EXPECT_THROW(grouped.update_placed(placed, places.data(), Chunk({&key, 1}, rows.size())), Error);
+    }
+  }
+  const Aggregation plain = chain(0, make_sum())(untrusted_domain({AtomType::real}), symmetric_distance());
+  EXPECT_EQ(plain.key_index(), nullptr);
+  AggregateState state = plain.start();
+  EXPECT_THROW(plain.update_placed(state, nullptr, Chunk({&value, 1}, 1)), Error);
+}
+
+TEST(Grouped, GroupsMayHaveGroups) {
+  std::mt19937_64 engine(10);
+  const Rows rows = some_rows(engine, 4000);
+  const std::vector<std::string_view> texts(rows.keys.begin(), rows.keys.end());
+  std::vector<std::int64_t> years;
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    years.push_back(static_cast<std::int64_t>(engine() % 4));
+  const std::vector<Column> columns{{AtomType::text, texts.data()},
+                                    {AtomType::integer, years.data()},
+                                    {AtomType::real, rows.values.data(), rows.validity.data(), 0}};
+  const Bins year = Bins::numbers({Dyadic(0), Dyadic(2), Dyadic(3)});
+  const Aggregation table =
+      make_grouped(untrusted_domain({AtomType::text, AtomType::integer, AtomType::real}),
+                   symmetric_distance(), Bins::texts(keys), make_grouped(year, dropped_sum));
+  EXPECT_EQ(table.sensitivity(), 10);
+  std::vector<Dyadic> expected(keys.size() * year.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto key = std::find(keys.begin(), keys.end(), rows.keys[row]);
+    const bool valid =
+        ((unsigned{rows.validity[row / 8]} >> (row % 8)) & 1U) != 0 && !std::isnan(rows.values[row]);
+    if (key == keys.end() || !valid || years[row] == 1) continue;
+    const std::size_t column = years[row] == 0 ? 0 : static_cast<std::size_t>(years[row]) - 1;
+    expected[static_cast<std::size_t>(key - keys.begin()) * year.size() + column] +=
+        Dyadic(std::clamp(rows.values[row], -3.0, 10.0));
+  }
+  EXPECT_EQ(table(Chunk(columns, rows.size())), expected);
 }
 
 TEST(Grouped, NeighborsDifferInOneGroup) {

@@ -14,6 +14,8 @@
 
 namespace snapdp {
 
+class KeyIndex;
+
 // What a fold has seen, in canonical form: equal multisets of rows give equal totals.
 struct Totals {
   std::uint64_t rows = 0;
@@ -88,6 +90,11 @@ class Aggregation {
   // Any number of rows. They must be in the input domain (see VectorDomain::contains); readers of untrusted
   // data start their chains at an untrusted domain, of which everything is a member.
   void update(AggregateState& state, const Chunk& rows) const;
+  // For a grouped aggregation of rows as they come, the index of its keys (see keyed_fold.h), else null. An engine that
+  // has one key for many rows, as in a dictionary, finds its place once.
+  const KeyIndex* key_index() const;
+  // update() for rows whose first cell key_index() has found at places[i]; `rest` are the other columns.
+  void update_placed(AggregateState& state, const std::uint32_t* places, const Chunk& rest) const;
   // Throws a mismatch error for states of different aggregations (other bounds, another column type ...).
   void merge(AggregateState& into, const AggregateState& from) const;
   // The exact statistic. When the input domain has a public size, another number of rows is a bad_data error
@@ -109,6 +116,8 @@ class Aggregation {
 
  private:
   void check(const AggregateState& state) const;
+  // That these are the columns of the input domain from `first` on.
+  void check_columns(const Chunk& rows, std::size_t first) const;
 
   Signature<VectorDomain, StatisticDomain> signature_;
   std::vector<std::shared_ptr<const RowFunction>> functions_;

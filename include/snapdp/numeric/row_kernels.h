@@ -36,6 +36,9 @@ std::size_t drop_integers(const std::int64_t* in, const std::uint8_t* validity, 
                           std::int64_t* out, std::size_t rows,
                           InstructionSet kernel = best_instruction_set());
 
+// Whether any row is null.
+bool has_nulls(const std::uint8_t* validity, std::size_t offset, std::size_t rows);
+
 // keeps[i] becomes 0 where row i is null, and where it is NaN; the others stay as they are. Returns how many such rows
 // there are.
 std::size_t mark_nulls(const std::uint8_t* validity, std::size_t offset, std::size_t rows,

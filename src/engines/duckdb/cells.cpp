@@ -55,19 +55,26 @@ std::vector<Column> CellReader::read(duckdb_data_chunk chunk) const {
   const std::size_t length = duckdb_data_chunk_get_size(chunk);
   if (length > block_rows)
     throw Error(ErrorCode::io, "engine", "engine: DuckDB's vectors are longer than SnapDP's blocks");
+  return read(chunk, 0, length);
+}
+
+std::vector<Column> CellReader::read(duckdb_data_chunk chunk, std::size_t first, std::size_t length) const {
   std::vector<Column> columns;
   for (std::size_t i = 0; i < inputs_.size(); ++i)
-    columns.push_back(column(i, duckdb_data_chunk_get_vector(chunk, i), length));
+    columns.push_back(column(i, duckdb_data_chunk_get_vector(chunk, i), first, length));
   return columns;
 }
 
-Column CellReader::column(std::size_t input, duckdb_vector vector, std::size_t length) const {
+Column CellReader::column(std::size_t input, duckdb_vector vector, std::size_t first,
+                          std::size_t length) const {
   // DuckDB flattens the vectors of a function of its C interface: one value a row.
-  Column result{inputs_[input].text ? AtomType::text : inputs_[input].wanted, duckdb_vector_get_data(vector),
-                reinterpret_cast<const std::uint8_t*>(duckdb_vector_get_validity(vector)), 0};
-  if (!inputs_[input].text) return result;
+  const bool text = inputs_[input].text;
+  Column result{inputs_[input].wanted, duckdb_vector_get_data(vector),
+                reinterpret_cast<const std::uint8_t*>(duckdb_vector_get_validity(vector)), text ? first : 0};
+  if (!text) return result.from(first);
+  result.type = AtomType::text;
   Converted& room = converted(input);
-  const auto* texts = static_cast<const duckdb_string_t*>(result.values);
+  const auto* texts = static_cast<const duckdb_string_t*>(result.values) + first;
   for (std::size_t row = 0; row < length; ++row)
     room.texts[row] = result.valid(row) ? view(texts[row]) : std::string_view();
   result.values = room.texts.data();

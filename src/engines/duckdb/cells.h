@@ -31,9 +31,11 @@ class CellReader {
   // One column an argument, of the type wanted. They live in the chunk and in room of the calling thread's, until it
   // reads again. Throws io for chunks longer than block_rows.
   std::vector<Column> read(duckdb_data_chunk chunk) const;
+  // Of at most block_rows rows from row `first` on.
+  std::vector<Column> read(duckdb_data_chunk chunk, std::size_t first, std::size_t length) const;
 
  private:
-  Column column(std::size_t input, duckdb_vector vector, std::size_t length) const;
+  Column column(std::size_t input, duckdb_vector vector, std::size_t first, std::size_t length) const;
 
   std::vector<CellInput> inputs_;
   std::vector<std::shared_ptr<const RowFunction>> parse_;  // one an input, or null

@@ -9,6 +9,7 @@
 #include "engines/duckdb/connection.h"
 #include "engines/duckdb/csv_file.h"
 #include "engines/duckdb/fold_function.h"
+#include "engines/duckdb/key_function.h"
 #include "engines/duckdb/row_query.h"
 #include "engines/duckdb/table.h"
 #include "snapdp/error.h"
@@ -21,6 +22,7 @@ using engine::Connection;
 using engine::EngineFailure;
 using engine::FoldAggregation;
 using engine::FoldFunction;
+using engine::KeyFunction;
 using engine::RowQuery;
 using engine::Table;
 
@@ -87,6 +89,33 @@ void check_domain(const FoldRequest& request) {
   }
 }
 
+// The key columns of grouped aggregations, without repetition.
+class PlacedKeys {
+ public:
+  std::size_t place_of(const CellInput& input, const KeyIndex& index) {
+    std::string description = index.description();
+    const auto known = std::find_if(keys_.begin(), keys_.end(), [&](const Key& key) {
+      return key.input == input && key.description == description;
+    });
+    const auto place = static_cast<std::size_t>(known - keys_.begin());
+    if (known == keys_.end()) keys_.push_back({input, &index, std::move(description)});
+    return place;
+  }
+  std::vector<KeyFunction> functions(const Connection& connection) const {
+    std::vector<KeyFunction> functions;
+    for (const Key& key : keys_) functions.emplace_back(connection, key.input, *key.index);
+    return functions;
+  }
+
+ private:
+  struct Key {
+    CellInput input;
+    const KeyIndex* index;
+    std::string description;
+  };
+  std::vector<Key> keys_;
+};
+
 class DuckdbSource final : public Source {
  public:
   explicit DuckdbSource(const DuckdbOptions& options)
@@ -149,6 +178,7 @@ class DuckdbSource final : public Source {
                           const Table::Scan& scan, RowQuery& query, const Progress& progress) {
     std::vector<CellInput> inputs;  // without repetition
     std::vector<FoldAggregation> aggregations;
+    PlacedKeys keys;
     for (const std::size_t place : pass.requests) {
       const FoldRequest& request = requests[place];
       FoldAggregation& aggregation = aggregations.emplace_back();
@@ -156,13 +186,21 @@ class DuckdbSource final : public Source {
       for (std::size_t i = 0; i < request.columns.size(); ++i) {
         const AtomType wanted = request.aggregation->input_domain().columns()[i].type;
         const CellInput input = query.input(engine::cell_input(table, request.columns[i], wanted));
+        const KeyIndex* const index = i == 0 ? request.aggregation->key_index() : nullptr;
+        if (index != nullptr) {
+          aggregation.places = keys.place_of(input, *index);
+          continue;
+        }
         const auto known = std::find(inputs.begin(), inputs.end(), input);
         aggregation.inputs.push_back(static_cast<std::size_t>(known - inputs.begin()));
         if (known == inputs.end()) inputs.push_back(input);
       }
     }
     const std::string from = query.from(scan.from, pass.groups);
-    FoldFunction function(connection_, std::move(inputs), std::move(aggregations));
+    const std::vector<KeyFunction> found = keys.functions(connection_);
+    std::vector<std::string> calls;
+    for (const KeyFunction& each : found) calls.push_back(each.call());
+    FoldFunction function(connection_, std::move(inputs), std::move(aggregations), std::move(calls));
     try {
       engine::Result result = connection_.run("SELECT " + function.call() + " FROM " + from, progress);
       const engine::DataChunk chunk(duckdb_fetch_chunk(*result.out()));
@@ -175,6 +213,7 @@ class DuckdbSource final : public Source {
       return folded;
     } catch (const EngineFailure& failure) {
       query.rethrow();
+      for (const KeyFunction& each : found) each.rethrow();
       function.rethrow();
       engine::report(failure, table);
     }

@@ -1,6 +1,7 @@
 #include "engines/duckdb/fold_function.h"
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 
 #include "engines/duckdb/kept_exception.h"
@@ -15,10 +16,12 @@ using Function = Handle<duckdb_aggregate_function, duckdb_destroy_aggregate_func
 
 class FoldFunction::Pass {
  public:
-  Pass(std::vector<CellInput> inputs, std::vector<FoldAggregation> aggregations)
-      : reader_(std::move(inputs)), aggregations_(std::move(aggregations)) {}
+  Pass(std::vector<CellInput> inputs, std::vector<FoldAggregation> aggregations,
+       std::vector<std::string> places)
+      : reader_(std::move(inputs)), aggregations_(std::move(aggregations)), places_(std::move(places)) {}
 
   const CellReader& reader() const { return reader_; }
+  const std::vector<std::string>& places() const { return places_; }
 
   FoldedRows start() const {
     FoldedRows empty;
@@ -35,18 +38,31 @@ class FoldFunction::Pass {
   void update(duckdb_data_chunk chunk, duckdb_aggregate_state* states) const {
     const std::vector<Column> columns = reader_.read(chunk);
     const std::size_t length = duckdb_data_chunk_get_size(chunk);
+    const auto places = [&](std::size_t i) {
+      return static_cast<const std::uint32_t*>(
+          duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, columns.size() + i)));
+    };
     // Without GROUP BY all rows have the same state; with it, rows of one group often follow each other.
+    std::uintptr_t differences = 0;
+    for (std::size_t row = 0; row < length; ++row)
+      differences |=
+          reinterpret_cast<std::uintptr_t>(states[row]) ^ reinterpret_cast<std::uintptr_t>(states[0]);
     for (std::size_t first = 0; first < length;) {
-      std::size_t end = first + 1;
+      std::size_t end = differences == 0 ? length : first + 1;
       while (end < length && states[end] == states[first]) ++end;
       FoldedRows& folded = of(states[first]);
       folded.rows += end - first;
       for (std::size_t k = 0; k < aggregations_.size(); ++k) {
+        const FoldAggregation& each = aggregations_[k];
         Chunk rows;
-        rows.length = length;
-        for (const std::size_t input : aggregations_[k].inputs)
-          rows.column[rows.column_count++] = columns[input];
-        aggregations_[k].aggregation->update(folded.states[k], rows.slice(first, end - first));
+        rows.length = end - first;
+        for (const std::size_t input : each.inputs)
+          rows.column[rows.column_count++] = columns[input].from(first);
+        if (each.places) {
+          each.aggregation->update_placed(folded.states[k], places(*each.places) + first, rows);
+        } else {
+          each.aggregation->update(folded.states[k], rows);
+        }
       }
       first = end;
     }
@@ -77,6 +93,7 @@ class FoldFunction::Pass {
  private:
   CellReader reader_;
   std::vector<FoldAggregation> aggregations_;
+  std::vector<std::string> places_;
   std::mutex mutex_;  // of kept_
   std::vector<FoldedRows> kept_;
   KeptException exception_;
@@ -139,8 +156,8 @@ void destroy(duckdb_aggregate_state* states, idx_t count) {
 }  // namespace
 
 FoldFunction::FoldFunction(const Connection& connection, std::vector<CellInput> inputs,
-                           std::vector<FoldAggregation> aggregations)
-    : pass_(std::make_shared<Pass>(std::move(inputs), std::move(aggregations))) {
+                           std::vector<FoldAggregation> aggregations, std::vector<std::string> places)
+    : pass_(std::make_shared<Pass>(std::move(inputs), std::move(aggregations), std::move(places))) {
   static std::atomic<std::uint64_t> next{0};
   name_ = "snapdp_fold_" + std::to_string(next++);
 
@@ -148,6 +165,9 @@ FoldFunction::FoldFunction(const Connection& connection, std::vector<CellInput> 
   duckdb_aggregate_function_set_name(function.get(), name_.c_str());
   for (std::size_t i = 0; i < pass_->reader().inputs().size(); ++i)
     duckdb_aggregate_function_add_parameter(function.get(), pass_->reader().type(i).get());
+  const LogicalType place_of_key(duckdb_create_logical_type(DUCKDB_TYPE_UINTEGER));
+  for (std::size_t i = 0; i < pass_->places().size(); ++i)
+    duckdb_aggregate_function_add_parameter(function.get(), place_of_key.get());
   const LogicalType place(duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT));
   duckdb_aggregate_function_set_return_type(function.get(), place.get());
   duckdb_aggregate_function_set_functions(function.get(), state_size, init, update, combine, finalize);
@@ -163,7 +183,9 @@ FoldFunction::FoldFunction(const Connection& connection, std::vector<CellInput> 
 FoldFunction::~FoldFunction() = default;
 
 std::string FoldFunction::call() const {
-  return name_ + "(" + pass_->reader().arguments() + ")";
+  std::string arguments = pass_->reader().arguments();
+  for (const std::string& place : pass_->places()) arguments += (arguments.empty() ? "" : ", ") + place;
+  return name_ + "(" + arguments + ")";
 }
 
 void FoldFunction::rethrow() const {

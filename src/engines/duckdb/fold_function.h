@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ namespace snapdp::engine {
 struct FoldAggregation {
   const Aggregation* aggregation = nullptr;
   std::vector<std::size_t> inputs;  // in the order of the aggregation's columns
+  // Where the aggregation has a key_index(), its first column may come as places of keys; inputs are then the others.
+  std::optional<std::size_t> places = {};
 };
 
 // What one group of rows has been folded to.
@@ -31,9 +34,10 @@ struct FoldedRows {
 
 class FoldFunction {
  public:
-  // Registers the function. Its name is new, because the engine does not let go of functions until it closes.
+  // Registers the function. Its name is new, because the engine does not let go of functions until it closes. `places`
+  // are SQL for UINTEGERs without nulls (see key_function.h).
   FoldFunction(const Connection& connection, std::vector<CellInput> inputs,
-               std::vector<FoldAggregation> aggregations);
+               std::vector<FoldAggregation> aggregations, std::vector<std::string> places = {});
   ~FoldFunction();
   FoldFunction(const FoldFunction&) = delete;
   FoldFunction& operator=(const FoldFunction&) = delete;
