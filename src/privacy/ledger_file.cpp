@@ -268,6 +268,10 @@ void Ledger::File::append(LedgerState& state, Record record) {
 void Ledger::File::commit(Transaction& transaction, const std::string& what) {
   try {
     transaction.commit();
+    // SQLite has synced the folder after deleting the journal, but ignores it when it cannot open the folder to do
+    // so (too many open files, say; unixDelete() in its os_unix.c). The deletion might then not last, and a
+    // journal that comes back undoes the commit.
+    sync_folder(path_);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::io) throw;
     // The journal may be gone already (committed) or not (rolled back): only the file itself can tell.

@@ -1,0 +1,39 @@
+// A disk that does what disks are allowed to do. Every system call that a program makes on the files of one
+// folder goes through here: it can fail, stop half way, be the last before the process is killed, or the last
+// before the power fails, when only what was synced is sure to be there afterwards.
+//
+// The functions open, pwrite, fsync ... are defined in disk.cpp, so that calls from the program and from its shared
+// libraries (SQLite) come here first; those that concern no watched folder are passed on.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace disk {
+
+enum class Fault {
+  none,
+  error,        // the call does nothing and fails: EIO, ENOLCK for locks
+  full,         // a write stops half way, then ENOSPC; other changes fail with ENOSPC at once
+  short_write,  // a write writes half and says so; others are interrupted (EINTR)
+  kill_before,  // the process is killed instead of the call
+  kill_midway,  // a write stops half way and the process is killed; others as kill_before
+  kill_after,   // the process is killed right after the call
+  power,        // the power fails instead of the call
+};
+
+// From now on `fault` hits the `call`-th call on files of the folder, counted from 1; and all later ones that change
+// something, when `lasting`. `seed` decides what a power failure loses: any part of what was not synced. For one thread.
+void watch(const std::filesystem::path& folder, Fault fault, long call, bool lasting, std::uint64_t seed);
+
+// The power fails now, whatever happened before.
+[[noreturn]] void fail_power();
+
+// The calls so far, and how many of them read.
+long calls();
+long reads();
+
+// Passes everything on again.
+void unwatch();
+
+}  // namespace disk
