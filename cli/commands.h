@@ -16,6 +16,11 @@ struct Command {
 
 using Commands = std::map<const CLI::App*, Command>;
 
+// Thrown by a command that has printed its answer, for an exit code that carries it too.
+struct Answer {
+  int exit_code;
+};
+
 void add_plan(CLI::App& tool, Commands& commands);
 void add_explain(CLI::App& tool, Commands& commands);
 void add_release(CLI::App& tool, Commands& commands);
@@ -27,5 +32,6 @@ void add_bias(CLI::App& tool, Commands& commands);
 void add_bound(CLI::App& tool, Commands& commands);
 void add_plot(CLI::App& tool, Commands& commands);
 void add_trace(CLI::App& tool, Commands& commands);
+void add_audit(CLI::App& tool, Commands& commands);
 
 }  // namespace snapdp::cli

@@ -117,8 +117,9 @@ int run(int argc, char** argv) {
   tool.set_version_flag("--version", "snapdp " + std::string(version()), "Print the version");
   tool.require_subcommand(1);
   tool.footer(
-      "Exit codes: 0 done, 2 usage or specification, 3 budget or ledger refused, 4 bad data, 5 input or "
-      "output failed.");
+      "Exit codes: 0 done, 1 an audit refutes the claim, 2 usage or specification, 3 budget or ledger "
+      "refused,\n4 bad "
+      "data, 5 input or output failed.");
   tool.formatter(std::make_shared<HelpFormatter>(commands));
   add_plan(tool, commands);
   add_explain(tool, commands);
@@ -131,6 +132,7 @@ int run(int argc, char** argv) {
   add_bound(tool, commands);
   add_plot(tool, commands);
   add_trace(tool, commands);
+  add_audit(tool, commands);
   if (argc <= 1) {
     write_standard_error(tool.help());
     return usage;
@@ -146,7 +148,11 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return complain(explain(tool, error), usage);
   }
-  commands.at(deepest(&tool)).run();
+  try {
+    commands.at(deepest(&tool)).run();
+  } catch (const Answer& answer) {
+    return answer.exit_code;
+  }
   return ok;
 }
 

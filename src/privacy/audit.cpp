@@ -316,21 +316,30 @@ class Search {
         sizes_{static_cast<double>(judged_first.size()), static_cast<double>(judged_second.size())},
         budget_(budget) {}
 
-  void improve(Choice& best) const {
-    const std::size_t count = cells_.begins.size();
-    std::vector<std::size_t> order(count);
-    std::iota(order.begin(), order.end(), std::size_t{0});
+  void try_intervals(Choice& best) const {
+    std::vector<std::size_t> order = all_cells();
     for (const std::size_t cell : order) try_set(best, std::span(&cell, 1));
-    try_beginnings(best, order);
+    try_beginnings(best, order, 0);
     std::reverse(order.begin(), order.end());
-    try_beginnings(best, order);
+    try_beginnings(best, order, 0);
+  }
+  // Scattered sets must be worth their while: they are hard to read, and their small parts mostly chance.
+  void try_scattered(Choice& best) const {
+    constexpr double least_gain = 0.05;
+    std::vector<std::size_t> order = all_cells();
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return ratio(a) > ratio(b); });
-    try_beginnings(best, order);
+    try_beginnings(best, order, least_gain);
     std::reverse(order.begin(), order.end());
-    try_beginnings(best, order);
+    try_beginnings(best, order, least_gain);
   }
 
  private:
+  std::vector<std::size_t> all_cells() const {
+    std::vector<std::size_t> order(cells_.begins.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    return order;
+  }
+
   double ratio(std::size_t cell) const {
     return (static_cast<double>(learned_[0][cell]) + 0.5) / (static_cast<double>(learned_[1][cell]) + 0.5);
   }
@@ -342,25 +351,26 @@ class Search {
       first += judged_[0][cell];
       second += judged_[1][cell];
     }
-    consider(best, first, second, set);
+    consider(best, first, second, set, best.score);
   }
 
-  void try_beginnings(Choice& best, std::span<const std::size_t> order) const {
+  void try_beginnings(Choice& best, std::span<const std::size_t> order, double least_gain) const {
+    const double target = best.score + least_gain;
     std::uint64_t first = 0;
     std::uint64_t second = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
       first += judged_[0][order[i]];
       second += judged_[1][order[i]];
-      consider(best, first, second, order.first(i + 1));
+      consider(best, first, second, order.first(i + 1), target);
     }
   }
 
-  void consider(Choice& best, std::uint64_t first, std::uint64_t second,
-                std::span<const std::size_t> set) const {
+  void consider(Choice& best, std::uint64_t first, std::uint64_t second, std::span<const std::size_t> set,
+                double target) const {
     for (const bool likelier_is_first : {true, false}) {
       const double score = likelier_is_first ? rough_bound(first, second, sizes_[0], sizes_[1], budget_)
                                              : rough_bound(second, first, sizes_[1], sizes_[0], budget_);
-      if (!(score > best.score)) continue;
+      if (!(score > std::max(best.score, target))) continue;
       best.score = score;
       best.cells = cells_;
       best.likelier_is_first = likelier_is_first;
@@ -461,12 +471,14 @@ AuditResult audit(std::span<const double> first, std::span<const double> second,
   };
 
   const double budget = std::log(2 / rate);
-  Choice best;
+  std::vector<Search> searches;
   for (const AuditEvent::Feature feature : {AuditEvent::Feature::value, AuditEvent::Feature::last_bit}) {
-    const Search search(cells_of(feature, quarter(first, 0), quarter(second, 0)), quarter(first, 0),
-                        quarter(second, 0), quarter(first, 1), quarter(second, 1), budget);
-    search.improve(best);
+    searches.emplace_back(cells_of(feature, quarter(first, 0), quarter(second, 0)), quarter(first, 0),
+                          quarter(second, 0), quarter(first, 1), quarter(second, 1), budget);
   }
+  Choice best;
+  for (const Search& search : searches) search.try_intervals(best);
+  for (const Search& search : searches) search.try_scattered(best);
   AuditResult result{.event = event_of(best, first_half(first), first_half(second)),
                      .likelier_is_first = best.likelier_is_first,
                      .likelier = {},

@@ -69,7 +69,8 @@ TEST_F(UsageTest, HelpBeginsWithExamples) {
                                                           {"ledger", "show", "--help"},
                                                           {"ledger", "verify", "--help"},
                                                           {"accuracy", "--help"},
-                                                          {"trace", "--help"}};
+                                                          {"trace", "--help"},
+                                                          {"audit", "--help"}};
   for (const std::vector<std::string>& command : commands) {
     const Outcome help = run(command);
     EXPECT_EQ(help.code, 0);
