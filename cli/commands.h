@@ -30,6 +30,7 @@ void add_accuracy(CLI::App& tool, Commands& commands);
 void add_law(CLI::App& tool, Commands& commands);
 void add_bias(CLI::App& tool, Commands& commands);
 void add_bound(CLI::App& tool, Commands& commands);
+void add_certify(CLI::App& tool, Commands& commands);
 void add_plot(CLI::App& tool, Commands& commands);
 void add_trace(CLI::App& tool, Commands& commands);
 void add_audit(CLI::App& tool, Commands& commands);

@@ -130,6 +130,7 @@ int run(int argc, char** argv) {
   add_law(tool, commands);
   add_bias(tool, commands);
   add_bound(tool, commands);
+  add_certify(tool, commands);
   add_plot(tool, commands);
   add_trace(tool, commands);
   add_audit(tool, commands);

@@ -96,29 +96,42 @@ const char* const numbers_footer =
     "value to the nearest double. Nothing here looks at data: a value is a guess. docs/utility.md explains "
     "the numbers.";
 
-void add_mechanism_options(CLI::App& command, MechanismArguments& arguments, const std::string& bounds) {
-  const auto add = [&](const char* name, std::string& value, const std::string& text, const char* type) {
-    return command.add_option(name, value, text)->type_name(type);
-  };
-  add("--epsilon", arguments.epsilon, "The privacy loss; or give --target-accuracy", "E");
-  add("--sensitivity", arguments.sensitivity, "The most that neighboring datasets differ", "D")->required();
-  add("--lower", arguments.lower, "The lower end of the range: " + bounds, "L");
-  add("--upper", arguments.upper, "The upper end; give both or neither", "U");
-  add("--value", arguments.value, "A guess at the exact statistic", "V");
-  add("--grid", arguments.grid, "auto, notes or a power of two such as 2^-10 (auto)", "G");
-  add("--mode", arguments.mode, "exact or precision (exact); precision needs the range", "M");
-  add("--precision", arguments.precision, "Bits of precision mode (118, or more for a tiny epsilon)", "P");
-  add("--noise", arguments.noise, "laplace, or geometric for integer statistics (laplace)", "N");
-  add("--alpha", arguments.alpha, "The probability that an accuracy may be missed (0.05)", "A");
-  add("--target-accuracy", arguments.target, "Find the least epsilon that is this accurate", "A");
-  add("--at", arguments.at, "Also the probability of an error larger than this", "A");
-  add("--gamma", arguments.gamma, "The probability that a chosen bound may bind (0.05)", "G");
+namespace {
+
+void add(CLI::App& command, const char* name, std::string& value, const std::string& text, const char* type) {
+  command.add_option(name, value, text)->type_name(type);
+}
+
+}  // namespace
+
+void add_noise_options(CLI::App& command, MechanismArguments& arguments, const std::string& epsilon,
+                       const std::string& bounds) {
+  add(command, "--epsilon", arguments.epsilon, "The privacy loss; or give " + epsilon, "E");
+  add(command, "--sensitivity", arguments.sensitivity, "The most that neighboring datasets differ", "D");
+  command.get_option("--sensitivity")->required();
+  add(command, "--lower", arguments.lower, "The lower end of the range: " + bounds, "L");
+  add(command, "--upper", arguments.upper, "The upper end; give both or neither", "U");
+  add(command, "--grid", arguments.grid, "auto, notes or a power of two such as 2^-10 (auto)", "G");
+  add(command, "--mode", arguments.mode, "exact or precision (exact); precision needs the range", "M");
+  add(command, "--precision", arguments.precision, "Bits of precision mode (118, or more for a tiny epsilon)",
+      "P");
+  add(command, "--noise", arguments.noise, "laplace, or geometric for integer statistics (laplace)", "N");
   command.add_flag("--json", arguments.json, "Print JSON instead of a table");
   command.footer(numbers_footer);
 }
 
+void add_mechanism_options(CLI::App& command, MechanismArguments& arguments, const std::string& bounds) {
+  add_noise_options(command, arguments, "--target-accuracy", bounds);
+  add(command, "--value", arguments.value, "A guess at the exact statistic", "V");
+  add(command, "--alpha", arguments.alpha, "The probability that an accuracy may be missed (0.05)", "A");
+  add(command, "--target-accuracy", arguments.target, "Find the least epsilon that is this accurate", "A");
+  add(command, "--at", arguments.at, "Also the probability of an error larger than this", "A");
+  add(command, "--gamma", arguments.gamma, "The probability that a chosen bound may bind (0.05)", "G");
+}
+
 MechanismQuestion::MechanismQuestion(const MechanismArguments& arguments)
     : epsilon(positive_if_given(arguments.epsilon, "--epsilon")),
+      scale(positive_if_given(arguments.scale, "--scale")),
       sensitivity(sensitivity_of(arguments.sensitivity)),
       lower(rounded(arguments.lower, "--lower", to_double_down)),
       upper(rounded(arguments.upper, "--upper", to_double_up)),
@@ -131,7 +144,8 @@ MechanismQuestion::MechanismQuestion(const MechanismArguments& arguments)
       target(positive_if_given(arguments.target, "--target-accuracy")),
       at(not_negative(arguments.at, "--at")),
       gamma(parse_rational(arguments.gamma, "--gamma"), "--gamma") {
-  if (!epsilon && !target) refuse("--epsilon", ": is missing; give it, or --target-accuracy, or both");
+  if (!epsilon && !target && !scale)
+    refuse("--epsilon", ": is missing; give it, or --target-accuracy, or both");
   if (lower.has_value() != upper.has_value()) {
     const std::string missing = lower ? "--upper" : "--lower";
     refuse(missing, ": is missing; give both ends of the range, or neither for outputs that are not clamped");

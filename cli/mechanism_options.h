@@ -1,5 +1,5 @@
-// The options that describe a mechanism, the same for law, accuracy, bias, bound and plot; and the mechanism they
-// describe.
+// The options that describe a mechanism, the same for law, accuracy, bias, bound, plot and certify; and the mechanism
+// they describe.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,6 +14,7 @@ namespace snapdp::cli {
 // As typed; empty when not given.
 struct MechanismArguments {
   std::string epsilon;
+  std::string scale;  // certify alone
   std::string sensitivity;
   std::string lower;
   std::string upper;
@@ -29,7 +30,11 @@ struct MechanismArguments {
   bool json = false;
 };
 
-// Declares the options; `bounds` says what --lower and --upper mean to this command.
+// Declares the options of the noise and its bounds; `bounds` says what --lower and --upper mean to this command, and
+// `epsilon` what else may be given.
+void add_noise_options(CLI::App& command, MechanismArguments& arguments, const std::string& epsilon,
+                       const std::string& bounds);
+// The same and those of the questions about them.
 void add_mechanism_options(CLI::App& command, MechanismArguments& arguments,
                            const std::string& bounds = "values and outputs are clamped to it");
 // The footer of the commands' help: how numbers are written.
@@ -49,6 +54,7 @@ struct MechanismQuestion {
   Rational chosen_epsilon() const;
 
   std::optional<Rational> epsilon;
+  std::optional<Rational> scale;
   Dyadic sensitivity;
   std::optional<double> lower;  // both or none
   std::optional<double> upper;

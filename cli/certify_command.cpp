@@ -1,0 +1,156 @@
+// snapdp certify: the privacy loss of the mechanism that runs, enclosed on both sides.
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "mechanism_options.h"
+#include "output.h"
+#include "snapdp/error.h"
+#include "snapdp/privacy/certificate.h"
+
+namespace snapdp::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+[[noreturn]] void refuse(const std::string& option, const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, option, option + message);
+}
+
+// Certificates name the parameters of the library.
+Certificate certified(const LossQuestion& question) {
+  try {
+    return certify(question);
+  } catch (const Error& error) {
+    throw Error(error.code(), "--" + std::string(error.parameter()), "--" + std::string(error.what()));
+  }
+}
+
+// What is asked, with the noise that the options lead to.
+LossQuestion question_of(const MechanismQuestion& given) {
+  LossQuestion question{.sensitivity = given.sensitivity.rational(),
+                        .lower = given.lower,
+                        .upper = given.upper,
+                        .mode = given.mode,
+                        .precision = given.precision.value_or(118),
+                        .noise = given.noise};
+  if (given.mode == Mode::exact && given.epsilon) {
+    // The mechanism itself says what it refuses.
+    const Mechanism mechanism = given.mechanism(*given.epsilon);
+    question.scale = mechanism.scale();
+    question.grid = mechanism.grid();
+    return question;
+  }
+  if (given.mode == Mode::exact) {
+    if (given.precision)
+      refuse("--precision", ": exact mode has none; leave it out or choose --mode precision");
+    question.scale = *given.scale;
+    question.grid = given.noise == NoiseKind::geometric ? Grid(0) : given.grid.resolve(question.scale, false);
+    return question;
+  }
+  if (!given.lower) refuse("--lower", ": is missing; precision mode needs --lower and --upper");
+  if (given.noise == NoiseKind::geometric) {
+    refuse("--noise",
+           " = \"geometric\": precision mode is defined for Laplace noise only; choose --mode exact");
+  }
+  if (!given.grid.is_automatic() && !given.grid.is_notes()) {
+    refuse("--grid", " = \"" + to_string(given.grid) +
+                         "\": precision mode has the notes' grid; leave it out, or choose --mode exact");
+  }
+  if (given.scale) {
+    question.scale = *given.scale;
+    return question;
+  }
+  if (!given.precision) question.precision = std::max(118L, 2 - Grid::at_least(*given.epsilon).exponent());
+  if (*given.lower >= *given.upper)
+    refuse("--lower", " = " + to_string(*given.lower) + ": must be less than --upper");
+  question.scale =
+      precision_scale(*given.epsilon, given.sensitivity, *given.lower, *given.upper, question.precision);
+  return question;
+}
+
+std::string verdict(const Certificate& certificate) {
+  if (!certificate.notes_claim) return "holds: exact mode is its limit";
+  if (!certificate.notes_claim_holds()) return "VIOLATED: the witness exceeds it";
+  return certificate.bound <= *certificate.notes_claim ? "holds: the proved bound is below it"
+                                                       : "holds as far as the search saw; not proved";
+}
+
+void certify_mechanism(const MechanismArguments& arguments) {
+  if (arguments.epsilon.empty() == arguments.scale.empty()) {
+    refuse("--epsilon", ": give either --epsilon or --scale");
+  }
+  const MechanismQuestion given(arguments);
+  const LossQuestion question = question_of(given);
+  const Certificate certificate = certified(question);
+  const bool precise = question.mode == Mode::precision;
+  const Grid grid = precise ? Grid::at_least(question.scale) : question.grid;
+  if (arguments.json) {
+    Json json = {{"witness", certificate.witness_text()},
+                 {"bound", certificate.bound_text()},
+                 {"notes_claim", certificate.notes_claim_text()},
+                 {"notes_claim_holds", certificate.notes_claim_holds()},
+                 {"mode", to_string(question.mode)},
+                 {"noise", to_string(question.noise)}};
+    json["epsilon"] = given.epsilon ? Json(to_string(*given.epsilon)) : Json();
+    json["within_epsilon"] = given.epsilon ? Json(certificate.bound <= *given.epsilon) : Json();
+    json["sensitivity"] = to_string(question.sensitivity);
+    json["scale"] = to_string(question.scale);
+    json["grid"] = to_string(grid.spacing());
+    json["precision"] = precise ? Json(question.precision) : Json();
+    write_standard_output(json.dump(2) + "\n");
+    return;
+  }
+  TextTable table(
+      {{"certificate", TextTable::Align::left}, {"largest privacy loss", TextTable::Align::left}});
+  table.add({"witness", certificate.witness_text() + "  occurs"});
+  table.add({"bound", certificate.bound_text() + "  is never exceeded"});
+  table.add({"notes' claim", certificate.notes_claim_text() + "  " + verdict(certificate)});
+  if (given.epsilon) {
+    table.add(
+        {"epsilon", short_number(*given.epsilon) +
+                        (certificate.bound <= *given.epsilon ? "  is kept" : "  is not proved to be kept")});
+  }
+  table.add({"sensitivity", short_number(question.sensitivity)});
+  table.add({"noise scale", short_number(question.scale)});
+  table.add({"grid", to_string(grid)});
+  if (precise) table.add({"precision", std::to_string(question.precision) + " bits"});
+  if (question.lower) {
+    table.add({"clamped to", "[" + to_string(*question.lower) + ", " + to_string(*question.upper) + "]"});
+  }
+  write_standard_output(table.to_string(style_of_standard_output()));
+}
+
+}  // namespace
+
+void add_certify(CLI::App& tool, Commands& commands) {
+  const auto arguments = std::make_shared<MechanismArguments>();
+  CLI::App* command =
+      tool.add_subcommand("certify", "The privacy loss of the mechanism that runs, enclosed.");
+  add_noise_options(*command, *arguments, "--scale", "values and outputs are clamped to it");
+  command->add_option("--scale", arguments->scale, "The scale of the noise, instead of --epsilon")
+      ->type_name("S");
+  commands[command] = {[arguments] { certify_mechanism(*arguments); },
+                       "  snapdp certify --epsilon 1 --sensitivity 1\n"
+                       "  snapdp certify --epsilon 1 --sensitivity 1 --lower 0 --upper 100 --mode precision\n"
+                       "  snapdp certify --scale 100 --sensitivity 1 --lower -1 --upper 1 --mode precision "
+                       "--precision 53 --json\n"};
+  command->footer(
+      "witness: a loss that two values at most the sensitivity apart really have, rounded down. bound: a "
+      "loss that\n"
+      "no two have, rounded up. In exact mode they agree. In precision mode the witness is the largest that "
+      "a search "
+      "finds,\n"
+      "from exact probabilities, and the bound is the proved one; also where a release is refused (a scale "
+      "of half "
+      "the\n"
+      "range or more). notes_claim: sensitivity/scale + 12 B eta/scale + 2 eta, B half the range, eta = "
+      "2^-precision;\n"
+      "in exact mode its limit. JSON: decimal strings of 30 digits or more, within_epsilon whether the bound "
+      "is "
+      "at most\n"
+      "epsilon. The proofs are in proofs/certify.md.\n\n" +
+      std::string(numbers_footer));
+}
+
+}  // namespace snapdp::cli
