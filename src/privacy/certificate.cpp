@@ -174,6 +174,11 @@ long digits_of(const Certificate& certificate) {
 
 }  // namespace
 
+bool Certificate::covers(const Rational& epsilon) const {
+  if (bound == 0 || witness > epsilon) return false;
+  return bound <= epsilon || (notes_claim && *notes_claim <= epsilon && notes_claim_holds());
+}
+
 std::string Certificate::witness_text() const {
   return decimal(witness, digits_of(*this), false);
 }

@@ -163,10 +163,13 @@ class StatisticPlanner {
     } else {
       add_parts();
     }
+    std::vector<Certificate> certificates;
     for (const PlannedMeasurement& part : planned_.measurements) {
       planned_.epsilon += part.epsilon;
       planned_.loss_bound += part.measurement.mechanism().stated_loss();
+      certificates.push_back(part.certificate);
     }
+    planned_.certificate = compose_certificates(certificates);
     return std::move(planned_);
   }
 
@@ -321,7 +324,10 @@ class StatisticPlanner {
     Measurement measurement = measurement_of(aggregation, epsilon);
     const Accuracy accuracy = measurement.accuracy(alpha);
     if (statistic_.group_by) columns.insert(columns.begin(), *statistic_.group_by);
-    planned_.measurements.push_back({part, std::move(columns), std::move(measurement), epsilon, accuracy});
+    Certificate certificate = certify(measurement.mechanism(),
+                                      measurement.aggregation().output_domain().dimension, {.pairs = 1'000});
+    planned_.measurements.push_back(
+        {part, std::move(columns), std::move(measurement), epsilon, accuracy, std::move(certificate)});
   }
 
   Measurement measurement_of(const Aggregation& aggregation, const Rational& epsilon) const {
@@ -609,6 +615,12 @@ Plan::Plan(Specification specification, std::span<const SourceColumn> schema)
     }
     statistics_.push_back(*std::move(planned[i]));
   }
+}
+
+Certificate Plan::certificate() const {
+  std::vector<Certificate> certificates;
+  for (const PlannedStatistic& statistic : statistics_) certificates.push_back(statistic.certificate);
+  return compose_certificates(certificates);
 }
 
 std::vector<Saving> Plan::savings() const {

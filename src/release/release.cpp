@@ -55,6 +55,19 @@ void check_header(const Specification& specification, const std::vector<SourceCo
   }
 }
 
+// What the ledger debits is at least what the code that runs can lose: refuses a plan whose certificates do not show it.
+void check_certificates(const Plan& plan) {
+  for (const PlannedStatistic& statistic : plan.statistics()) {
+    for (const PlannedMeasurement& planned : statistic.measurements) {
+      if (planned.certificate.covers(planned.epsilon)) continue;
+      throw Error(ErrorCode::invalid_argument, "certificate",
+                  plan.specification().place(statistic.specification) +
+                      "the certificate of its mechanism does not show a privacy loss of at most epsilon = " +
+                      to_string(planned.epsilon) + "; nothing is released without it: use mode = \"exact\"");
+    }
+  }
+}
+
 // The exact statistics of every measurement of the plan, from one pass over the rows.
 std::vector<std::vector<std::vector<Dyadic>>> fold(const Plan& plan, Source& source,
                                                    const Progress& progress) {
@@ -137,6 +150,7 @@ Released release(const Specification& specification, Ledger& ledger, const OpenS
   // Types that the file declares may change the noise, so the plan that is shown, checked and carried out is
   // made anew.
   const Plan plan(specification, header);
+  check_certificates(plan);
   check_ledger(plan, ledger);
   if (options.confirm && !options.confirm(plan)) {
     throw Error(ErrorCode::invalid_argument, "confirm", "nothing was released and nothing was debited");

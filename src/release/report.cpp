@@ -162,6 +162,11 @@ class StatisticTable {
           "noise;\n"
           "  worst bias and P(clamped), that a bound binds, are for the worst value between the bounds.\n";
     }
+    if (json_.contains("certificate")) {  // reports of older versions have none
+      const Json& certificate = json_.at("certificate");
+      text += "certificate: the privacy loss of these statistics together is at most " +
+              short_number(rational_of(certificate.at("bound"))) + ".\n";
+    }
     for (const Json& statistic : json_.at("statistics")) {
       const std::string name = statistic.at("name");
       if (statistic.contains("constant")) {
@@ -282,6 +287,7 @@ Json plan_json(const Plan& plan) {
   for (const PlannedStatistic& statistic : plan.statistics()) {
     json["statistics"].push_back(statistic_json(statistic, nullptr));
   }
+  json["certificate"] = certificate_json(plan.certificate());
   json["budget"] = {{"epsilon", to_string(plan.specification().budget)},
                     {"planned", to_string(plan.epsilon())}};
   json["savings"] = Json::array();
@@ -334,6 +340,7 @@ Report::Report(const Plan& plan, const std::vector<std::vector<std::vector<Dyadi
   for (std::size_t i = 0; i < plan.statistics().size(); ++i) {
     json["statistics"].push_back(statistic_json(plan.statistics()[i], &values[i]));
   }
+  json["certificate"] = certificate_json(plan.certificate());
   json["ledger"] = {{"spent", to_string(spent)}, {"remaining", to_string(remaining)}};
   json_ = to_text(json);
 }

@@ -45,6 +45,7 @@ void add_mechanism(Json& json, const PlannedMeasurement& planned) {
   json["noise"] = to_string(mechanism.noise());
   json["loss_bound"] = to_string(mechanism.stated_loss());
   json["loss_basis"] = mechanism.loss_is_proved() ? "proved" : "claimed by the notes";
+  json["certificate"] = certificate_json(planned.certificate);
 }
 
 // What is known beforehand about one noisy number. The bias and the probability of a clamp are for the worst value
@@ -213,9 +214,19 @@ void add_composed(Json& json, const PlannedStatistic& statistic,
   json["scale"] = nullptr;
   json["grid"] = nullptr;
   json["loss_bound"] = to_string(statistic.loss_bound);
+  json["certificate"] = certificate_json(statistic.certificate);
 }
 
 }  // namespace
+
+Json certificate_json(const Certificate& certificate) {
+  Json json = {{"witness", certificate.witness_text()}, {"bound", certificate.bound_text()}};
+  if (certificate.notes_claim) {
+    json["notes_claim"] = certificate.notes_claim_text();
+    json["notes_claim_holds"] = certificate.notes_claim_holds();
+  }
+  return json;
+}
 
 Json statistic_json(const PlannedStatistic& statistic, const std::vector<std::vector<Dyadic>>* released) {
   const StatisticSpecification& specification = statistic.specification;
@@ -237,6 +248,7 @@ Json statistic_json(const PlannedStatistic& statistic, const std::vector<std::ve
     json["value"] = value_json(*statistic.constant, integer);
     json["constant"] = true;
     for (const char* key : {"epsilon", "sensitivity", "scale", "grid", "loss_bound"}) json[key] = "0";
+    json["certificate"] = certificate_json(statistic.certificate);
     json["accuracy"] = accuracy_json(alpha, 0, 0);
     return json;
   }

@@ -212,6 +212,26 @@ TEST(Certificate, SaysItsEndsAsDecimals) {
   EXPECT_EQ(certificate.bound_text(), "1.00000000000000000000000000000e-40");
 }
 
+TEST(Certificate, CoversWhatItShows) {
+  EXPECT_FALSE(Certificate().covers(1));
+  Certificate certificate = certify({.scale = 2, .sensitivity = 1});
+  EXPECT_TRUE(certificate.covers(Rational(1, 2)));
+  EXPECT_FALSE(certificate.covers(Rational(499, 1000)));
+  // Precision mode between bounds that leave the proved bound above epsilon: the notes' claim stands in for it.
+  const Mechanism claimed({.epsilon = Rational(51, 100),
+                           .sensitivity = Dyadic(1),
+                           .lower = -8,
+                           .upper = 8,
+                           .mode = Mode::precision});
+  certificate = certify(claimed, 1, {.pairs = 1000});
+  EXPECT_GT(certificate.bound, claimed.epsilon());
+  EXPECT_TRUE(certificate.covers(claimed.epsilon()));
+  // Nothing covers what the claim is false for.
+  certificate = certify({.scale = 100, .sensitivity = 1, .lower = -1, .upper = 1, .mode = Mode::precision});
+  EXPECT_FALSE(certificate.covers(*certificate.notes_claim));
+  EXPECT_TRUE(certificate.covers(certificate.bound));
+}
+
 TEST(Certificate, OfSeveralReleasesAddsBounds) {
   const Certificate half = certify({.scale = 2, .sensitivity = 1});
   const Certificate third = certify({.scale = 3, .sensitivity = 1});

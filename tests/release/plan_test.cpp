@@ -301,6 +301,9 @@ TEST(Plan, JsonHasTheKeysOfAReport) {
   EXPECT_EQ(mean.at("grid"), "0.00006103515625");  // 1/1024 of 1/16, the power of two above 0.04
   EXPECT_LE(parse_rational(mean.at("loss_bound").get<std::string>(), "l"), Rational(1, 4));
   EXPECT_EQ(mean.at("accuracy").at("alpha"), "0.05");
+  EXPECT_EQ(mean.at("certificate").at("witness"), mean.at("certificate").at("bound"));
+  EXPECT_EQ(count.at("certificate"), Json::parse(R"({"witness": "0", "bound": "0"})"));
+  EXPECT_EQ(json.at("certificate").at("bound"), "0.750000000000000000000000000000");
   EXPECT_FALSE(mean.contains("value"));
   EXPECT_FALSE(mean.at("accuracy").contains("simultaneous"));
   const Json& histogram = json.at("statistics").at(2);

@@ -68,7 +68,32 @@ class ReleaseTest : public testing::Test {
   }
 
   Json report(const std::string& text, const MemorySource& source) {
-    return Json::parse(run(text, source).report.json());
+    Json json = Json::parse(run(text, source).report.json());
+    check_certificates(json);
+    return json;
+  }
+
+  // Every statistic of every report says how large its loss is and may be; nothing was paid for less.
+  static void check_certificates(const Json& json) {
+    const auto number = [](const Json& text) {
+      return parse_rational(text.get<std::string>(), "certificate");
+    };
+    // The texts have 30 digits and are rounded outward.
+    const Rational digits = 1 + Rational(1e-28);
+    Rational bounds = 0;
+    for (const Json& statistic : json.at("statistics")) {
+      const Rational bound = number(statistic.at("certificate").at("bound"));
+      const Rational epsilon = number(statistic.at("epsilon"));
+      EXPECT_LE(number(statistic.at("certificate").at("witness")), bound) << statistic;
+      EXPECT_EQ(bound > 0, epsilon > 0) << statistic;
+      EXPECT_LE(bound, epsilon * digits) << statistic;
+      bounds += bound;
+      if (!statistic.contains("parts")) continue;
+      for (const Json& part : statistic.at("parts")) {
+        EXPECT_LE(number(part.at("certificate").at("bound")), number(part.at("epsilon")) * digits) << part;
+      }
+    }
+    EXPECT_LE(number(json.at("certificate").at("bound")), bounds * digits);
   }
 
   // The error of a run that must fail without having cost anything.
@@ -427,6 +452,7 @@ TEST_F(ReleaseTest, ATableOfAReportIsReadable) {
             "\n"
             "accuracy: the released value lies this near the exact one with probability 1 - 1e-12.\n"
             "all at once: with the same probability every bin and group is this near at once.\n"
+            "certificate: the privacy loss of these statistics together is at most 20000000.\n"
             "Ledger: epsilon 20000000 spent, 980000000 remaining.\n");
 }
 

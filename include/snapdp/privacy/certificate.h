@@ -33,6 +33,9 @@ struct Certificate {
   std::optional<long> precision = {};
 
   bool notes_claim_holds() const { return !notes_claim || witness <= *notes_claim; }
+  // Whether it shows a loss of at most epsilon: by the bound; in precision mode also by the notes' claim, as long as no
+  // witness contradicts it. An empty certificate shows nothing.
+  bool covers(const Rational& epsilon) const;
   // Decimals with enough digits to tell the ends apart, 30 at least: the witness rounded down, the others up.
   std::string witness_text() const;
   std::string bound_text() const;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "snapdp/framework/measurement.h"
+#include "snapdp/privacy/certificate.h"
 #include "snapdp/release/source.h"
 #include "snapdp/release/specification.h"
 #include "snapdp/release/text_table.h"
@@ -25,8 +26,9 @@ struct PlannedMeasurement {
   std::string part;                  // "sum" or "count" for the two of a mean under add-remove, else ""
   std::vector<std::string> columns;  // that of the groups first
   Measurement measurement;
-  Rational epsilon;   // what it costs, for all groups together
-  Accuracy accuracy;  // at the part's share of alpha
+  Rational epsilon;         // what it costs, for all groups together
+  Accuracy accuracy;        // at the part's share of alpha
+  Certificate certificate;  // of the mechanism that will run, for all groups together
 };
 
 // P(|released - exact| > accuracy) <= alpha.
@@ -56,6 +58,7 @@ struct PlannedStatistic {
   Rational epsilon;  // what it costs; the sum over the measurements
   // At most epsilon, and proved; in precision mode sometimes only claimed by the notes (Mechanism::stated_loss).
   Rational loss_bound;
+  Certificate certificate;  // of the measurements together; zeros for a public constant
   // Absent for what is computed from parts, except a mean with expected_size: how far a quotient may be off depends
   // on the noisy parts.
   std::optional<StatisticAccuracy> accuracy;
@@ -85,6 +88,8 @@ class Plan {
   const RowSelection& selection() const { return selection_; }
   // What the run debits: the sum of the statistics' epsilons.
   const Rational& epsilon() const { return epsilon_; }
+  // Of the whole run.
+  Certificate certificate() const;
 
   // A finer grid, geometric noise for integers, exact mode instead of precision mode, another split of a mean: what each
   // would save. Where epsilon is given the accuracy improves, where an accuracy is given epsilon falls.
