@@ -1,3 +1,5 @@
+// The C library must not replace the calls defined here by checking variants.
+#undef _FORTIFY_SOURCE
 #include "soak/disk.h"
 
 #include <dlfcn.h>
@@ -12,6 +14,7 @@
 #include <cstdarg>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <string>
 #include <vector>
@@ -46,9 +49,7 @@ struct NameChange {
 };
 
 struct Disk {
-  disk::Fault fault = disk::Fault::none;
-  long target = 0;
-  bool lasting = false;
+  disk::Trouble trouble;
   long calls = 0;
   long reads = 0;
   std::string folder;
@@ -60,6 +61,8 @@ struct Disk {
   std::map<int, bool> open_folders;
 };
 Disk* watched = nullptr;
+std::recursive_mutex mutex;  // calls may come from several threads
+using Lock = std::lock_guard<std::recursive_mutex>;
 
 void apply(std::string& bytes, const Change& change, std::size_t count) {
   const auto offset = static_cast<std::size_t>(change.offset);
@@ -156,9 +159,10 @@ int verdict(Kind kind) {
   using disk::Fault;
   Disk& disk = *watched;
   const long call = ++disk.calls;
-  const bool hit = call == disk.target || (disk.lasting && call > disk.target && kind == Kind::change);
-  if (!hit) return 0;
-  switch (disk.fault) {
+  if (call == disk.trouble.power) power_failure(disk);
+  const bool later = disk.trouble.lasting && call > disk.trouble.call && kind == Kind::change;
+  if (call != disk.trouble.call && !later) return 0;
+  switch (disk.trouble.fault) {
     case Fault::error:
       return kind == Kind::lock ? ENOLCK : EIO;
     case Fault::full:
@@ -179,7 +183,8 @@ int verdict(Kind kind) {
 
 // After a call that was carried out.
 void done() {
-  if (watched->fault == disk::Fault::kill_after && watched->calls == watched->target) kill_process();
+  const disk::Trouble& trouble = watched->trouble;
+  if (trouble.fault == disk::Fault::kill_after && watched->calls == trouble.call) kill_process();
 }
 
 int failed(int error) {
@@ -197,6 +202,7 @@ int looked(Kind kind, Call call) {
 
 template <typename Open>
 int open_file(const char* path, int flags, Open open) {
+  const Lock lock(mutex);
   const std::string name = name_of(path);
   if (name.empty()) return open();
   const bool creates = (flags & O_CREAT) != 0 && name != "." && watched->now.count(name) == 0;
@@ -219,6 +225,7 @@ int open_file(const char* path, int flags, Open open) {
 }
 
 int sync_call(int descriptor, int (*call)(int)) {
+  const Lock lock(mutex);
   if (!is_watched(descriptor)) return call(descriptor);
   const auto file = watched->open_files.find(descriptor);
   if (const int error = verdict(Kind::change)) {
@@ -240,13 +247,11 @@ int sync_call(int descriptor, int (*call)(int)) {
 
 namespace disk {
 
-void watch(const std::filesystem::path& folder, Fault fault, long call, bool lasting, std::uint64_t seed) {
+void watch(const std::filesystem::path& folder, const Trouble& trouble) {
   auto* const disk = new Disk;
-  disk->fault = fault;
-  disk->target = call;
-  disk->lasting = lasting;
+  disk->trouble = trouble;
   disk->folder = folder.string();
-  disk->engine.seed(seed);
+  disk->engine.seed(trouble.seed);
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     auto file = std::make_shared<File>();
     const int descriptor = REAL(open)(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
@@ -302,6 +307,7 @@ __attribute__((visibility("default"))) int open(const char* path, int flags, ...
 }
 
 __attribute__((visibility("default"))) int close(int descriptor) {
+  const Lock lock(mutex);
   if (watched != nullptr) {
     watched->open_files.erase(descriptor);
     watched->open_folders.erase(descriptor);
@@ -311,6 +317,7 @@ __attribute__((visibility("default"))) int close(int descriptor) {
 
 __attribute__((visibility("default"))) ssize_t pread64(int descriptor, void* bytes, size_t size,
                                                        off64_t offset) {
+  const Lock lock(mutex);
   if (!is_watched(descriptor)) return REAL(pread64)(descriptor, bytes, size, offset);
   ++watched->reads;
   if (const int error = verdict(Kind::look)) return failed(error);
@@ -321,11 +328,12 @@ __attribute__((visibility("default"))) ssize_t pread64(int descriptor, void* byt
 
 __attribute__((visibility("default"))) ssize_t pwrite64(int descriptor, const void* bytes, size_t size,
                                                         off64_t offset) {
+  const Lock lock(mutex);
   if (!is_watched(descriptor)) return REAL(pwrite64)(descriptor, bytes, size, offset);
   using disk::Fault;
-  const bool first = watched->calls + 1 == watched->target;
-  const bool halves = first && (watched->fault == Fault::full || watched->fault == Fault::short_write ||
-                                watched->fault == Fault::kill_midway);
+  const Fault fault = watched->trouble.fault;
+  const bool halves = watched->calls + 1 == watched->trouble.call &&
+                      (fault == Fault::full || fault == Fault::short_write || fault == Fault::kill_midway);
   const auto write = [&](std::size_t count) {
     const ssize_t written = REAL(pwrite64)(descriptor, bytes, count, offset);
     if (written > 0) {
@@ -336,7 +344,7 @@ __attribute__((visibility("default"))) ssize_t pwrite64(int descriptor, const vo
   };
   ssize_t half = 0;
   if (halves && size > 1) half = write(size / 2);
-  if (half > 0 && watched->fault == Fault::short_write) {
+  if (half > 0 && fault == Fault::short_write) {
     ++watched->calls;
     return half;
   }
@@ -347,6 +355,7 @@ __attribute__((visibility("default"))) ssize_t pwrite64(int descriptor, const vo
 }
 
 __attribute__((visibility("default"))) int ftruncate64(int descriptor, off64_t size) noexcept {
+  const Lock lock(mutex);
   if (!is_watched(descriptor)) return REAL(ftruncate64)(descriptor, size);
   if (const int error = verdict(Kind::change)) return failed(error);
   const int result = REAL(ftruncate64)(descriptor, size);
@@ -364,6 +373,7 @@ __attribute__((visibility("default"))) int fdatasync(int descriptor) {
 }
 
 __attribute__((visibility("default"))) int unlink(const char* path) noexcept {
+  const Lock lock(mutex);
   const std::string name = name_of(path);
   if (name.empty()) return REAL(unlink)(path);
   if (const int error = verdict(Kind::change)) return failed(error);
@@ -377,11 +387,13 @@ __attribute__((visibility("default"))) int unlink(const char* path) noexcept {
 }
 
 __attribute__((visibility("default"))) int fchmod(int descriptor, mode_t mode) noexcept {
+  const Lock lock(mutex);
   if (!is_watched(descriptor)) return REAL(fchmod)(descriptor, mode);
   return looked(Kind::change, [&] { return REAL(fchmod)(descriptor, mode); });
 }
 
 __attribute__((visibility("default"))) int fcntl64(int descriptor, int command, ...) {
+  const Lock lock(mutex);
   va_list more;
   va_start(more, command);
   void* const argument = va_arg(more, void*);
@@ -391,26 +403,31 @@ __attribute__((visibility("default"))) int fcntl64(int descriptor, int command, 
 }
 
 __attribute__((visibility("default"))) int access(const char* path, int mode) noexcept {
+  const Lock lock(mutex);
   if (name_of(path).empty()) return REAL(access)(path, mode);
   return looked(Kind::look, [&] { return REAL(access)(path, mode); });
 }
 
 __attribute__((visibility("default"))) int lstat64(const char* path, struct stat64* status) noexcept {
+  const Lock lock(mutex);
   if (name_of(path).empty()) return REAL(lstat64)(path, status);
   return looked(Kind::look, [&] { return REAL(lstat64)(path, status); });
 }
 
 __attribute__((visibility("default"))) int lstat(const char* path, struct stat* status) noexcept {
+  const Lock lock(mutex);
   if (name_of(path).empty()) return REAL(lstat)(path, status);
   return looked(Kind::look, [&] { return REAL(lstat)(path, status); });
 }
 
 __attribute__((visibility("default"))) int stat64(const char* path, struct stat64* status) noexcept {
+  const Lock lock(mutex);
   if (name_of(path).empty()) return REAL(stat64)(path, status);
   return looked(Kind::look, [&] { return REAL(stat64)(path, status); });
 }
 
 __attribute__((visibility("default"))) int fstat64(int descriptor, struct stat64* status) noexcept {
+  const Lock lock(mutex);
   if (!is_watched(descriptor)) return REAL(fstat64)(descriptor, status);
   return looked(Kind::look, [&] { return REAL(fstat64)(descriptor, status); });
 }

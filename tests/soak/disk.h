@@ -2,6 +2,8 @@
 // folder goes through here: it can fail, stop half way, be the last before the process is killed, or the last
 // before the power fails, when only what was synced is sure to be there afterwards.
 //
+// For a program of its own, preload_disk.cpp makes this a library to be preloaded.
+//
 // The functions open, pwrite, fsync ... are defined in disk.cpp, so that calls from the program and from its shared
 // libraries (SQLite) come here first; those that concern no watched folder are passed on.
 #pragma once
@@ -22,9 +24,16 @@ enum class Fault {
   power,        // the power fails instead of the call
 };
 
-// From now on `fault` hits the `call`-th call on files of the folder, counted from 1; and all later ones that change
-// something, when `lasting`. `seed` decides what a power failure loses: any part of what was not synced. For one thread.
-void watch(const std::filesystem::path& folder, Fault fault, long call, bool lasting, std::uint64_t seed);
+struct Trouble {
+  Fault fault = Fault::none;
+  long call = 0;           // hits this call on files of the folder, counted from 1
+  bool lasting = false;    // and all later ones that change something
+  long power = 0;          // the power fails at this call besides, if not 0
+  std::uint64_t seed = 1;  // decides what a power failure loses: any part of what was not synced
+};
+
+// From now on. Calls may come from any thread.
+void watch(const std::filesystem::path& folder, const Trouble& trouble);
 
 // The power fails now, whatever happened before.
 [[noreturn]] void fail_power();
