@@ -171,11 +171,7 @@ Aggregation operator>>(const Aggregation& first, const ScalarTransformation& sec
 }
 
 ScalarTransformation make_clamp(const StatisticDomain& domain, Metric metric, const Bounds& bounds) {
-  if (is_dataset_metric(metric)) {
-    throw Error(ErrorCode::mismatch, "metric",
-                "make_clamp on a statistic: the " + to_string(metric) +
-                    " measures rows; use the absolute or L1 distance");
-  }
+  require_statistic_metric(metric, "make_clamp");
   if (!(domain.grid.round(bounds.lower()) == bounds.lower() &&
         domain.grid.round(bounds.upper()) == bounds.upper())) {
     throw Error(ErrorCode::invalid_argument, "bounds",

@@ -1,5 +1,7 @@
 #include "snapdp/framework/metric.h"
 
+#include "snapdp/error.h"
+
 namespace snapdp {
 
 std::string to_string(Metric metric) {
@@ -18,6 +20,24 @@ std::string to_string(Metric metric) {
       break;
   }
   return "L1 distance";
+}
+
+void require_dataset_metric(Metric metric, const std::string& what) {
+  if (is_dataset_metric(metric)) return;
+  const std::string advice =
+      metric == Metric::unit_distance
+          ? " measures whole privacy units; limit their rows with make_unit_limit() and use "
+            "symmetric_distance()"
+          : " measures statistics; use symmetric_distance(), change_one() or hamming()";
+  throw Error(ErrorCode::mismatch, "metric", what + " works on rows, but the " + to_string(metric) + advice);
+}
+
+void require_statistic_metric(Metric metric, const std::string& what) {
+  if (is_statistic_metric(metric)) return;
+  throw Error(ErrorCode::mismatch, "metric",
+              what + " works on a statistic, but the " + to_string(metric) + " measures " +
+                  (metric == Metric::unit_distance ? "privacy units" : "rows") +
+                  "; use the absolute or L1 distance");
 }
 
 }  // namespace snapdp

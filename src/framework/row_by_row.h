@@ -14,14 +14,6 @@ namespace snapdp {
   throw Error(ErrorCode::invalid_argument, parameter, std::string(parameter) + ": " + message);
 }
 
-inline void require_dataset_metric(Metric metric, const char* what) {
-  if (!is_dataset_metric(metric)) {
-    throw Error(ErrorCode::mismatch, "metric",
-                std::string(what) + " works on rows, but the " + to_string(metric) +
-                    " measures statistics; use symmetric_distance(), change_one() or hamming()");
-  }
-}
-
 inline void require_one_each(const VectorDomain& domain, std::size_t given, const char* parameter) {
   if (given != domain.columns().size()) {
     refuse_rows(parameter, std::to_string(given) + " given for " + std::to_string(domain.columns().size()) +

@@ -41,7 +41,7 @@ class BinRows final : public RowFunction {
 }  // namespace
 
 Transformation make_bin(const VectorDomain& domain, Metric metric, const Bins& bins) {
-  require_rows_metric(metric, "make_bin");
+  require_dataset_metric(metric, "make_bin");
   if (domain.columns().size() != 1)
     refuse("domain", "domain: make_bin takes one column, not " + describe(Domain(domain)));
   const AtomType type = domain.columns().front().type;

@@ -24,14 +24,6 @@ void refuse(const char* parameter, const std::string& message) {
   throw Error(ErrorCode::invalid_argument, parameter, message);
 }
 
-void require_rows_metric(Metric metric, const std::string& what) {
-  if (!is_dataset_metric(metric)) {
-    throw Error(ErrorCode::mismatch, "metric",
-                what + " works on rows, but the " + to_string(metric) +
-                    " measures statistics; use symmetric_distance(), change_one() or hamming()");
-  }
-}
-
 void require_columns(const VectorDomain& domain, std::size_t count, const std::string& what) {
   if (domain.columns().size() != count) {
     refuse("domain", what + " takes " + std::to_string(count) + " column" + (count == 1 ? "" : "s") +

@@ -14,7 +14,6 @@ namespace snapdp {
 // Throws invalid_argument.
 [[noreturn]] void refuse(const char* parameter, const std::string& message);
 
-void require_rows_metric(Metric metric, const std::string& what);
 // The columns of a numeric statistic: `count` of them, bounded, without null and NaN, all of one type.
 void require_columns(const VectorDomain& domain, std::size_t count, const std::string& what);
 // The public size, at least `least`, under a metric that preserves it.

@@ -8,7 +8,7 @@
 namespace snapdp {
 
 Aggregation make_distinct_count(const VectorDomain& domain, Metric metric, const Bins& set) {
-  require_rows_metric(metric, "make_distinct_count");
+  require_dataset_metric(metric, "make_distinct_count");
   if (domain.columns().size() != 1) refuse("domain", "make_distinct_count takes one column");
   const AtomType type = domain.columns().front().type;
   if ((type == AtomType::text) != set.are_texts()) {

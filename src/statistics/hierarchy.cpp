@@ -180,7 +180,7 @@ std::string HierarchyLayout::description() const {
 }
 
 Aggregation make_hierarchy(const VectorDomain& domain, Metric metric, const HierarchyLayout& layout) {
-  require_rows_metric(metric, "make_hierarchy");
+  require_dataset_metric(metric, "make_hierarchy");
   if (domain.columns().size() != 1) refuse("domain", "make_hierarchy takes one column");
   const AtomDomain& column = domain.columns().front();
   if (column.type == AtomType::text)

@@ -47,7 +47,7 @@ Rational centered(const Totals& totals, const Rational& center, int k) {
 Aggregation make_centered_moment(const VectorDomain& domain, Metric metric, int k) {
   require_power(k);
   if (k == 1) return make_centered_sum(domain, metric);
-  require_rows_metric(metric, "make_centered_moment");
+  require_dataset_metric(metric, "make_centered_moment");
   require_columns(domain, 1, "make_centered_moment");
   require_symmetric(metric, "make_centered_moment", "make_moment or make_variance");
   const AtomDomain& column = domain.columns().front();
@@ -60,7 +60,7 @@ Aggregation make_centered_moment(const VectorDomain& domain, Metric metric, int 
 }
 
 Aggregation make_centered_product(const VectorDomain& domain, Metric metric) {
-  require_rows_metric(metric, "make_centered_product");
+  require_dataset_metric(metric, "make_centered_product");
   require_columns(domain, 2, "make_centered_product");
   require_symmetric(metric, "make_centered_product", "make_covariance");
   const AtomDomain& x = domain.columns()[0];
@@ -79,7 +79,7 @@ Aggregation make_centered_product(const VectorDomain& domain, Metric metric) {
 Aggregation make_moment(const VectorDomain& domain, Metric metric, int k) {
   require_power(k);
   if (k == 1) return make_mean(domain, metric);
-  require_rows_metric(metric, "make_moment");
+  require_dataset_metric(metric, "make_moment");
   require_columns(domain, 1, "make_moment");
   const std::uint64_t n = require_size(domain, metric, 1, "make_moment");
   const AtomDomain& column = domain.columns().front();

@@ -30,7 +30,7 @@ Rational largest_variance(std::uint64_t n) {
 }  // namespace
 
 Aggregation make_count(const VectorDomain& domain, Metric metric) {
-  require_rows_metric(metric, "make_count");
+  require_dataset_metric(metric, "make_count");
   const Rational sensitivity = preserves_size(metric) ? 0 : 1;
   std::optional<Bounds> range;
   if (domain.size()) {
@@ -42,7 +42,7 @@ Aggregation make_count(const VectorDomain& domain, Metric metric) {
 }
 
 Aggregation make_sum(const VectorDomain& domain, Metric metric) {
-  require_rows_metric(metric, "make_sum");
+  require_dataset_metric(metric, "make_sum");
   require_columns(domain, 1, "make_sum");
   const AtomDomain& column = domain.columns().front();
   const Bounds& bounds = *column.bounds;
@@ -59,7 +59,7 @@ Aggregation make_sum(const VectorDomain& domain, Metric metric) {
 }
 
 Aggregation make_mean(const VectorDomain& domain, Metric metric) {
-  require_rows_metric(metric, "make_mean");
+  require_dataset_metric(metric, "make_mean");
   require_columns(domain, 1, "make_mean");
   const std::uint64_t n = require_size(domain, metric, 1, "make_mean");
   const AtomDomain& column = domain.columns().front();
@@ -71,7 +71,7 @@ Aggregation make_mean(const VectorDomain& domain, Metric metric) {
 }
 
 Aggregation make_centered_sum(const VectorDomain& domain, Metric metric) {
-  require_rows_metric(metric, "make_centered_sum");
+  require_dataset_metric(metric, "make_centered_sum");
   require_columns(domain, 1, "make_centered_sum");
   if (preserves_size(metric)) {
     throw Error(ErrorCode::mismatch, "metric",
@@ -98,7 +98,7 @@ double mean_from_parts(const Bounds& bounds, const Dyadic& centered_sum, const D
 }
 
 Aggregation make_variance(const VectorDomain& domain, Metric metric) {
-  require_rows_metric(metric, "make_variance");
+  require_dataset_metric(metric, "make_variance");
   require_columns(domain, 1, "make_variance");
   const std::uint64_t n = require_size(domain, metric, 2, "make_variance");
   const AtomDomain& column = domain.columns().front();
@@ -114,7 +114,7 @@ Aggregation make_variance(const VectorDomain& domain, Metric metric) {
 }
 
 Aggregation make_covariance(const VectorDomain& domain, Metric metric) {
-  require_rows_metric(metric, "make_covariance");
+  require_dataset_metric(metric, "make_covariance");
   require_columns(domain, 2, "make_covariance");
   const std::uint64_t n = require_size(domain, metric, 2, "make_covariance");
   const AtomDomain& x = domain.columns()[0];
@@ -208,7 +208,7 @@ std::string Bins::description() const {
 }
 
 Aggregation make_histogram(const VectorDomain& domain, Metric metric, const Bins& bins) {
-  require_rows_metric(metric, "make_histogram");
+  require_dataset_metric(metric, "make_histogram");
   if (domain.columns().size() != 1) refuse("domain", "make_histogram takes one column");
   const AtomDomain& column = domain.columns().front();
   if ((column.type == AtomType::text) != bins.are_texts()) {

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "snapdp/error.h"
+#include "snapdp/framework/transformation.h"
 
 namespace snapdp {
 namespace {
@@ -91,6 +92,17 @@ TEST(UnitLimit, ClaimsWhatItLimits) {
   EXPECT_FALSE(limit.stability().holds(1, 2));
   EXPECT_EQ(limit.description(), "at most 3 rows of each unit");
   EXPECT_THROW(make_unit_limit(0), Error);
+}
+
+// Distances in units belong to whole datasets: parts that work on rows say what to do first.
+TEST(UnitLimit, IsWhatRowsNeedUnderTheDistanceInUnits) {
+  try {
+    make_impute(untrusted_domain({AtomType::real}), Metric::unit_distance, {Dyadic(0)});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::mismatch);
+    EXPECT_NE(std::string(error.what()).find("make_unit_limit()"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

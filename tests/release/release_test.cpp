@@ -490,6 +490,27 @@ TEST_F(ReleaseTest, GroupsHaveAllTheirPublicKeys) {
   for (const char* line : {"  nowhere  ", "  77  ", "    [25, 100]  "}) EXPECT_THAT(table, HasSubstr(line));
 }
 
+TEST_F(ReleaseTest, AHundredThousandKeysAllAppearWhetherSomeOrNoRowsAreSelected) {
+  constexpr int key_count = 100'000;
+  std::string keys;
+  for (int i = 0; i < key_count; ++i) keys += (i == 0 ? "[" : ", ") + std::to_string(i);
+  keys += "]";
+  const std::string wanted =
+      statistic("n", "kind = \"count\"\ngroup_by = \"visits\"\nkeys = " + keys + "\nepsilon = 1e6");
+  for (const int oldest : {0, 35}) {  // nobody, and the first three
+    const std::string head =
+        replaced(add_remove_head, "[budget]", "where = \"age < " + std::to_string(oldest) + "\"\n[budget]");
+    const Json json = report(head + wanted, people());
+    const Json& groups = json.at("statistics").at(0).at("groups");
+    ASSERT_EQ(groups.size(), static_cast<std::size_t>(key_count));
+    for (int i = 0; i < key_count; ++i) {
+      const Json& group = groups.at(static_cast<std::size_t>(i));
+      ASSERT_EQ(group.at("key"), i);
+      ASSERT_EQ(group.at("value"), oldest == 35 && i >= 1 && i <= 3 ? 1 : 0) << i;
+    }
+  }
+}
+
 // Plain formulas over the rows that count.
 struct Moments {
   std::vector<double> x, y;

@@ -184,6 +184,7 @@ TEST(Measurement, ScalarClampsKeepTheLoss) {
   EXPECT_EQ(capped(std::vector<std::int64_t>{3, 3}).at(0), Dyadic(4));
   EXPECT_THROW(make_clamp(sum.output_domain(), sum.output_metric(), Bounds(Dyadic(0.5), Dyadic(4))), Error);
   EXPECT_THROW(make_clamp(sum.output_domain(), change_one(), Bounds(0, 4)), Error);
+  EXPECT_THROW(make_clamp(sum.output_domain(), Metric::unit_distance, Bounds(0, 4)), Error);
 }
 
 }  // namespace

@@ -33,5 +33,12 @@ constexpr bool preserves_size(Metric metric) {
 constexpr bool is_dataset_metric(Metric metric) {
   return metric == Metric::symmetric_distance || preserves_size(metric);
 }
+constexpr bool is_statistic_metric(Metric metric) {
+  return metric == Metric::absolute_distance || metric == Metric::l1_distance;
+}
+
+// Throw mismatch naming "metric" unless it is a metric of rows, or of statistics; `what` is the constructor that asks.
+void require_dataset_metric(Metric metric, const std::string& what);
+void require_statistic_metric(Metric metric, const std::string& what);
 
 }  // namespace snapdp
