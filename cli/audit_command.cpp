@@ -76,11 +76,11 @@ Samples of_command(const AuditArguments& arguments, double first, double second,
   return samples;
 }
 
+// One release at a time, as specifications are released.
 Samples of_mechanism(const Mechanism& mechanism, double first, double second, std::size_t count) {
-  const auto draw = [&](double value) {
+  const auto draw = [&](const Dyadic& value) {
     std::vector<double> out(count);
-    const std::vector<double> values(count, value);
-    std::visit([&](const auto& each) { each.release(values, out, thread_generator()); }, mechanism.variant());
+    for (double& x : out) x = mechanism.release(value, thread_generator()).to_double_nearest();
     return out;
   };
   return {draw(first), draw(second)};
@@ -120,6 +120,9 @@ void audit_claim(const AuditArguments& arguments, const CLI::App& command) {
   if (abs(first - second) > parse_rational(arguments.mechanism.sensitivity, "--sensitivity")) {
     refuse("--values", " = " + arguments.values + ": must be at most --sensitivity = " +
                            arguments.mechanism.sensitivity + " apart, as the values of neighbors are");
+  }
+  if (question.noise == NoiseKind::geometric && (first.get_den() != 1 || second.get_den() != 1)) {
+    refuse("--values", " = " + arguments.values + ": must be whole numbers, because --noise is geometric");
   }
   const long count = whole_number(arguments.samples, "--samples", 100, 10'000'000);
   const Rational confidence = parse_rational(arguments.confidence, "--confidence");

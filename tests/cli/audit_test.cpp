@@ -147,7 +147,7 @@ TEST_F(AuditTest, QuestionsThatMakeNoSenseAreRefused) {
       {{"--values", "0,1", "--samples", "1.5"}, "--samples"},
       {{"--values", "0,1", "--grid", "2^-3", "--command", "cat"}, "--grid: describes SnapDP's own mechanism"},
       {{"--values", "0,1", "--command", "cat", "--timeout", "0"}, "--timeout"},
-      {{"--values", "0,0.5", "--noise", "geometric"}, "integer"},
+      {{"--values", "0,0.5", "--noise", "geometric"}, "--values = 0,0.5: must be whole numbers"},
   };
   for (const Case& each : cases) {
     std::vector<std::string> arguments = {"--epsilon", "1"};
