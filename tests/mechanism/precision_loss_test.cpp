@@ -27,8 +27,8 @@ struct Case {
 
 TEST(PrecisionLoss, IsAtMostWhatIsStated) {
   // Just above the least width and near the greatest, steps of the grid that are one scale and two.
-  const std::vector<Case> cases = {{8, Rational(1), 1.25, true},     {8, Rational(1, 2), 4, true},
-                                   {9, Rational(1), 4.25, true},     {9, Rational(17, 16), 3, true},
+  const std::vector<Case> cases = {{8, Rational(1), 1.25, true},      {8, Rational(1, 2), 4, true},
+                                   {9, Rational(1), 4.25, true},      {9, Rational(17, 16), 3, true},
                                    {10, Rational(1), 7, true},        {10, Rational(9, 16), 4, false},
                                    {11, Rational(33, 32), 14.5, true}};
   for (const Case& each : cases) {
