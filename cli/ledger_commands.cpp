@@ -1,6 +1,5 @@
 // snapdp ledger create, show, anchor and verify.
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -149,10 +148,18 @@ void show_release(const Ledger& ledger, std::int64_t release, bool json) {
 // From "N HASH", or from the lines of @FILE: anchors that were noted one after the other.
 std::vector<LedgerAnchor> parse_anchors(const std::string& argument) {
   if (!argument.starts_with('@')) return {parse_anchor(argument, "--anchor")};
+  constexpr std::size_t most_bytes = std::size_t{16}
+                                     << 20;  // of a file that may have no end, such as a device
   std::ifstream file(argument.substr(1), std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string text(most_bytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
   if (!file.is_open() || file.bad()) {
     throw Error(ErrorCode::io, "--anchor", "--anchor " + argument + ": cannot be read; check the path");
+  }
+  if (text.size() > most_bytes) {
+    throw Error(ErrorCode::invalid_argument, "--anchor",
+                "--anchor " + argument + ": is longer than 16 MiB; give a file of anchors, one a line");
   }
   std::vector<LedgerAnchor> anchors;
   for (std::size_t begin = 0; begin < text.size();) {

@@ -177,6 +177,8 @@ TEST_F(AccountingTest, WhatIsNotAnAnchorIsRefused) {
   }
   EXPECT_EQ(run({"ledger", "verify", "people.ledger", "--anchor", "0 " + hash}).code, 3);
   EXPECT_EQ(run({"ledger", "verify", "people.ledger", "--anchor", "@missing"}).code, 5);
+  EXPECT_EQ(run({"ledger", "verify", "people.ledger", "--anchor", "@/dev/zero"}).code, 2);
+  EXPECT_EQ(run({"ledger", "verify", "people.ledger", "--anchor", "@."}).code, 5);
   write("empty", "\n \n");
   EXPECT_EQ(run({"ledger", "verify", "people.ledger", "--anchor", "@empty"}).code, 2);
 }
