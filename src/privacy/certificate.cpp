@@ -52,7 +52,7 @@ Dyadic precise_scale(const Rational& scale, long bits) {
       ": the scale of precision mode must be a number of " + std::to_string(bits) + " bits";
   const bool dyadic = mpz_popcount(scale.get_den_mpz_t()) == 1;
   if (dyadic) {
-    const Dyadic value = to_dyadic(scale, "scale");
+    Dyadic value = to_dyadic(scale, "scale");
     if (static_cast<long>(mpz_sizeinbase(value.mantissa().get_mpz_t(), 2)) <= bits) return value;
   }
   refuse("scale", "scale = " + to_string(scale) + rule + "; round it up, or raise the precision");

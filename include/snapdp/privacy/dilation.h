@@ -1,0 +1,81 @@
+// Privacy as dilation, checked in interval arithmetic.
+//
+// The noise of snapping is lambda ln V, V = U^S on (0, infinity). What V must be for an output of the value y is an
+// interval, and moving y by t dilates it: multiplies it by e^(-t / lambda). So the mechanism is (epsilon, delta)-private
+// when
+//
+//     Pr[V in E] <= e^epsilon Pr[V in e^s E] + delta
+//
+// for all |s| <= reach (the sensitivity over lambda) and all unions E of the intervals of outputs. dilation_divergence()
+// encloses the least such delta; 0 means pure privacy. Shifts by reach alone are not enough: noise on a lattice passes
+// them and fails between. Source: "Verifying Snapping Mechanism" (2019) as corrected in docs/errata.md;
+// proofs/snapping.md has the definitions and the proof.
+//
+// Everything is written in x = ln V, where a dilation by e^s is a shift by s.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "snapdp/mechanism/law.h"
+#include "snapdp/numeric/rational.h"
+
+namespace snapdp {
+
+// { from <= ln V < to }; an absent end is infinite.
+struct LogInterval {
+  std::optional<Rational> from;
+  std::optional<Rational> to;
+};
+
+// A number between lower and upper.
+struct Enclosure {
+  Rational lower;
+  Rational upper;
+};
+
+// A law of ln V.
+class DilationLaw {
+ public:
+  virtual ~DilationLaw() = default;
+  // P(ln V in the interval); 0 when it is empty.
+  virtual Enclosure probability(const LogInterval& interval) const = 0;
+};
+
+// V = U^S, U uniform on (0, 1), S a fair sign: the two signs give e^x / 2 below 0 and e^-x / 2 above.
+class UniformPowerLaw : public DilationLaw {
+ public:
+  Enclosure probability(const LogInterval& interval) const override;
+};
+
+// ln V = step K, P(K = k) proportional to e^(-step |k|): noise on a lattice, which is private for values on that lattice
+// and for no others.
+class LatticePowerLaw : public DilationLaw {
+ public:
+  explicit LatticePowerLaw(Rational step) : step_(std::move(step)) {}
+  Enclosure probability(const LogInterval& interval) const override;
+
+ private:
+  Rational step_;
+};
+
+// What ln V must be for each output of the statistic `value`, in order: indices from ceil(lower / grid) on, the two
+// ends collecting what is beyond the bounds. Where a bound is absent, the indices go on until |ln V| exceeds `depth`, and
+// what is beyond is left out. Throws invalid_argument for depth <= 0.
+std::vector<LogInterval> output_intervals(const OutputNoise& noise, const Rational& value,
+                                          const Rational& depth = 60);
+
+// sup over |s| <= reach and unions E of `intervals` of Pr[E] - e^epsilon Pr[e^s E], at least 0. `intervals` are disjoint;
+// of what they leave out it is assumed that it may all be in E. The enclosure is at most `tolerance` wide, or as narrow
+// as `most_pieces` pieces of the shifts make it. Throws invalid_argument for a negative epsilon or reach or a tolerance
+// that is not positive.
+Enclosure dilation_divergence(const DilationLaw& law, const std::vector<LogInterval>& intervals,
+                              const Rational& epsilon, const Rational& reach, const Rational& tolerance,
+                              int most_pieces = 20'000);
+
+// The same between two output laws, those of `here` and `there`, which list the same outputs: sup over sets of outputs of
+// P(here) - e^epsilon P(there). This is the lifting of equality: its witnesses are the two laws on the diagonal.
+Enclosure lifting_divergence(const DilationLaw& law, const std::vector<LogInterval>& here,
+                             const std::vector<LogInterval>& there, const Rational& epsilon);
+
+}  // namespace snapdp

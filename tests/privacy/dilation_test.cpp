@@ -1,0 +1,183 @@
+#include "snapdp/privacy/dilation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <tuple>
+#include <vector>
+
+#include "mechanism/law_oracle.h"
+#include "mechanism/precision_law.h"
+#include "snapdp/error.h"
+#include "snapdp/privacy/certificate.h"
+
+namespace snapdp {
+namespace {
+
+const Rational tolerance(1, 1'000'000'000);
+
+TEST(Dilation, BothSignsMakeTheLawOfOutputs) {
+  const UniformPowerLaw law;
+  for (const OutputNoise& noise : {OutputNoise{.scale = 1, .grid = Grid(0), .lower = -8, .upper = 8},
+                                   OutputNoise{.scale = 1.5, .grid = Grid(-1), .lower = 0, .upper = 4.25},
+                                   OutputNoise{.scale = 0.75, .grid = Grid(0)}}) {
+    const Rational value(7, 8);
+    const std::vector<LogInterval> intervals = output_intervals(noise, value, 20);
+    const OutputLaw expected(noise, 0.875);
+    const double first = noise.lower ? *noise.lower : std::floor((0.875 - 20 * noise.scale));
+    const double step = noise.grid.spacing().to_double_nearest();
+    for (std::size_t i = 0; i < intervals.size(); ++i) {
+      const Enclosure p = law.probability(intervals[i]);
+      EXPECT_LE(p.lower, p.upper);
+      double output = first + static_cast<double>(i) * step;
+      if (noise.upper && i + 1 == intervals.size()) output = *noise.upper;
+      EXPECT_NEAR(p.lower.get_d(), expected.probability(output), 1e-15) << output;
+      EXPECT_NEAR(p.upper.get_d(), p.lower.get_d(), 1e-40);
+    }
+  }
+}
+
+// For all |s| <= epsilon, with and without clamps, on grids finer and coarser than the scale, values on and off the grid.
+TEST(Dilation, TheMechanismsOutputsArePrivate) {
+  const UniformPowerLaw law;
+  for (const auto& [scale, grid, bound] :
+       {std::tuple(1.0, 0L, 4.0), std::tuple(1.0, 0L, 0.0), std::tuple(0.75, 1L, 3.5),
+        std::tuple(2.0, -1L, 2.0), std::tuple(1.25, 0L, 0.0)}) {
+    OutputNoise noise{.scale = scale, .grid = Grid(grid)};
+    if (bound > 0) {
+      noise.lower = -bound;
+      noise.upper = bound;
+    }
+    for (const Rational& value : {Rational(0), Rational(1, 2), Rational(-17, 7)}) {
+      const Rational epsilon = 1 / Rational(scale);
+      const Enclosure delta =
+          dilation_divergence(law, output_intervals(noise, value, 25), epsilon, epsilon, tolerance);
+      EXPECT_GE(delta.lower, 0);
+      EXPECT_LE(delta.lower, Rational(1e-40));
+      EXPECT_LE(delta.upper, tolerance) << scale << " " << grid << " " << bound << " " << value;
+    }
+  }
+}
+
+TEST(Dilation, TooSmallALossIsCaught) {
+  const UniformPowerLaw law;
+  const OutputNoise noise{.scale = 1, .grid = Grid(0), .lower = -4, .upper = 4};
+  const std::vector<LogInterval> intervals = output_intervals(noise, 0);
+  const Enclosure delta = dilation_divergence(law, intervals, Rational(9, 10), 1, Rational(1, 1000));
+  EXPECT_GT(delta.lower, Rational(1, 50));
+  EXPECT_LE(delta.upper - delta.lower, Rational(1, 1000));
+  // Of all the shifts, 1 and -1 are the worst for this law: a sum over outputs in multiple precision.
+  double largest = 0;
+  for (const Rational& shift : {Rational(1), Rational(-1)}) {
+    double sum = 0;
+    for (int k = -4; k <= 4; ++k) {
+      const auto probability = [&](const Rational& y) {
+        oracle::Number p(1.0);
+        if (k > -4) p = oracle::at_least(Integer(k), y, 1, Grid(0));
+        if (k < 4) p = p - oracle::at_least(Integer(k + 1), y, 1, Grid(0));
+        return p.nearest();
+      };
+      sum += std::max(0.0, probability(0) - std::exp(0.9) * probability(Rational(-shift)));
+    }
+    largest = std::max(largest, sum);
+  }
+  EXPECT_NEAR(delta.lower.get_d(), largest, 1e-3);
+}
+
+// Geometric noise on the integers at epsilon = 4 and a grid of 1/4: shifts of a whole epsilon pass, half of it does not.
+TEST(Dilation, EveryShiftIsLookedAt) {
+  const LatticePowerLaw law(4);
+  const OutputNoise noise{.scale = 0.25, .grid = Grid(-2)};
+  const std::vector<LogInterval> intervals = output_intervals(noise, 0);
+  for (const int shift : {-4, 4}) {
+    std::vector<LogInterval> moved = intervals;
+    for (LogInterval& interval : moved) {
+      *interval.from += shift;
+      *interval.to += shift;
+    }
+    EXPECT_LE(lifting_divergence(law, intervals, moved, 4).upper, Rational(1e-30));
+  }
+  const Enclosure delta = dilation_divergence(law, intervals, 4, 4, Rational(1, 100));
+  EXPECT_GT(delta.lower, Rational(963, 1000));
+  // The same outputs with the noise of real numbers.
+  EXPECT_LE(dilation_divergence(UniformPowerLaw(), intervals, 4, 4, tolerance).upper, tolerance);
+}
+
+// The lifting: the output law of y against that of a neighbor, through intervals and clamps.
+TEST(Dilation, LiftsToOutputs) {
+  const UniformPowerLaw law;
+  for (const bool clamped : {false, true}) {
+    OutputNoise noise{.scale = 1, .grid = Grid(0)};
+    if (clamped) {
+      noise.lower = -2.5;
+      noise.upper = 3;
+    }
+    for (const Rational& y : {Rational(0), Rational(1, 3), Rational(-2)}) {
+      for (const Rational& move : {Rational(1), Rational(-1), Rational(1, 2)}) {
+        std::vector<LogInterval> here = output_intervals(noise, y);
+        std::vector<LogInterval> there = here;
+        for (LogInterval& interval : there) {
+          if (interval.from) *interval.from -= move;
+          if (interval.to) *interval.to -= move;
+        }
+        if (clamped && y + move >= Rational(-5, 2) && y + move <= 3) {
+          // A dilation is what moving the value does.
+          const std::vector<LogInterval> moved = output_intervals(noise, Rational(y + move));
+          ASSERT_EQ(moved.size(), there.size());
+          for (std::size_t i = 0; i < moved.size(); ++i) {
+            EXPECT_EQ(moved[i].from, there[i].from);
+            EXPECT_EQ(moved[i].to, there[i].to);
+          }
+        }
+        EXPECT_LE(lifting_divergence(law, here, there, 1).upper, Rational(1e-30));
+        EXPECT_GT(lifting_divergence(law, here, there, Rational(1, 4)).lower, Rational(1, 100));
+      }
+    }
+  }
+}
+
+// At finite precision E ranges over unions of outputs and epsilon grows by kappa: the certificate's bound.
+TEST(Dilation, OfPrecisionModeIsLiftedWithMore) {
+  constexpr long precision = 10;
+  const double half_width = 3;
+  const Certificate certificate = certify({.scale = 1,
+                                           .sensitivity = 1,
+                                           .lower = -half_width,
+                                           .upper = half_width,
+                                           .mode = Mode::precision,
+                                           .precision = precision});
+  PrecisionLaw law({precision, Dyadic(1), Grid(0)}, Dyadic(half_width));
+  const auto divergence = [&](const Dyadic& x, const Dyadic& y, const Rational& epsilon) {
+    const double growth = std::exp(epsilon.get_d());
+    double sum = 0;
+    for (Integer k = -law.outermost(); k <= law.outermost(); ++k) {
+      sum += std::max(0.0, law.probability(k, x).get_d() - growth * law.probability(k, y).get_d());
+    }
+    return sum;
+  };
+  double at_epsilon = 0;
+  for (int i = -96; i <= 64; ++i) {
+    const Dyadic x = Dyadic(Integer(i), -5) + Dyadic(Integer(1), -11);
+    const Dyadic y = x + Dyadic(1);
+    EXPECT_LE(divergence(x, y, certificate.bound), 1e-15);
+    EXPECT_LE(divergence(y, x, certificate.bound), 1e-15);
+    at_epsilon = std::max({at_epsilon, divergence(x, y, 1), divergence(y, x, 1)});
+  }
+  EXPECT_GT(at_epsilon, 1e-4);  // rounding costs something
+}
+
+TEST(Dilation, RefusesWhatMakesNoSense) {
+  const UniformPowerLaw law;
+  const std::vector<LogInterval> all = {{std::nullopt, std::nullopt}};
+  EXPECT_THROW(dilation_divergence(law, all, -1, 1, tolerance), Error);
+  EXPECT_THROW(dilation_divergence(law, all, 1, -1, tolerance), Error);
+  EXPECT_THROW(dilation_divergence(law, all, 1, 1, 0), Error);
+  EXPECT_THROW(output_intervals({.scale = 1}, 0, 0), Error);
+  EXPECT_THROW(lifting_divergence(law, all, {}, 1), Error);
+  EXPECT_EQ(dilation_divergence(law, all, 1, 1, tolerance).lower, 0);
+  EXPECT_EQ(law.probability({Rational(1), Rational(1)}).upper, 0);
+  EXPECT_EQ(law.probability(all[0]).lower, 1);
+}
+
+}  // namespace
+}  // namespace snapdp
