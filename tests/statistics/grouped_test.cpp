@@ -182,25 +182,42 @@ TEST(Grouped, GroupsMayHaveGroups) {
   std::vector<std::int64_t> years;
   for (std::size_t row = 0; row < rows.size(); ++row)
     years.push_back(static_cast<std::int64_t>(engine() % 4));
+  std::vector<std::uint8_t> year_validity(rows.size() / 8 + 1);
+  for (std::uint8_t& bits : year_validity) bits = static_cast<std::uint8_t>(engine() | engine());
   const std::vector<Column> columns{{AtomType::text, texts.data()},
-                                    {AtomType::integer, years.data()},
+                                    {AtomType::integer, years.data(), year_validity.data(), 0},
                                     {AtomType::real, rows.values.data(), rows.validity.data(), 0}};
+  const std::vector<std::int64_t> wanted_years{0, 2, 3};
   const Bins year = Bins::numbers({Dyadic(0), Dyadic(2), Dyadic(3)});
-  const Aggregation table =
-      make_grouped(untrusted_domain({AtomType::text, AtomType::integer, AtomType::real}),
-                   symmetric_distance(), Bins::texts(keys), make_grouped(year, dropped_sum));
-  EXPECT_EQ(table.sensitivity(), 10);
-  std::vector<Dyadic> expected(keys.size() * year.size());
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    const auto key = std::find(keys.begin(), keys.end(), rows.keys[row]);
-    const bool valid =
-        ((unsigned{rows.validity[row / 8]} >> (row % 8)) & 1U) != 0 && !std::isnan(rows.values[row]);
-    if (key == keys.end() || !valid || years[row] == 1) continue;
-    const std::size_t column = years[row] == 0 ? 0 : static_cast<std::size_t>(years[row]) - 1;
-    expected[static_cast<std::size_t>(key - keys.begin()) * year.size() + column] +=
-        Dyadic(std::clamp(rows.values[row], -3.0, 10.0));
+  const auto clamped = [](const Partial<Aggregation>& statistic) -> Partial<Aggregation> {
+    return [=](const VectorDomain& rest, Metric metric) {
+      const Transformation complete = make_drop(rest, metric);
+      return complete >> make_clamp(complete.output_domain(), metric, Bounds(-3, 10)) >> statistic;
+    };
+  };
+  // The last two are folded from sorted rows, within rows that are sorted themselves.
+  for (const Partial<Aggregation>& inner :
+       {clamped(make_sum()), clamped(make_centered_moment(2)),
+        make_histogram(Bins::edges({Dyadic(-3), Dyadic(0), Dyadic(10)}).with_other())}) {
+    const Aggregation alone = inner(untrusted_domain({AtomType::real}), symmetric_distance());
+    const Aggregation table =
+        make_grouped(untrusted_domain({AtomType::text, AtomType::integer, AtomType::real}),
+                     symmetric_distance(), Bins::texts(keys), make_grouped(year, inner));
+    EXPECT_EQ(table.sensitivity(), alone.sensitivity());
+    std::vector<Dyadic> expected;
+    for (const std::string& key : keys) {
+      for (const std::int64_t wanted : wanted_years) {
+        AggregateState state = alone.start();
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+          if (rows.keys[row] == key && columns[1].valid(row) && years[row] == wanted)
+            alone.update(state, Chunk({&columns[2], 1}, rows.size()).slice(row, 1));
+        }
+        const std::vector<Dyadic> statistic = alone.finish(state);
+        expected.insert(expected.end(), statistic.begin(), statistic.end());
+      }
+    }
+    EXPECT_EQ(table(Chunk(columns, rows.size())), expected);
   }
-  EXPECT_EQ(table(Chunk(columns, rows.size())), expected);
 }
 
 TEST(Grouped, NeighborsDifferInOneGroup) {
