@@ -137,6 +137,23 @@ TEST(Drop, TakesTextToo) {
   EXPECT_EQ(texts.column[0].texts()[2], "d");
 }
 
+TEST(Domain, NarrowTypesAreCarriedWidenedAndCheckedForMembership) {
+  EXPECT_EQ(describe(atom_domain<bool>()), "integer in [0, 1]");
+  EXPECT_EQ(describe(atom_domain<std::int8_t>()), "integer in [-128, 127]");
+  EXPECT_EQ(describe(atom_domain<std::uint32_t>()), "integer in [0, 4294967295]");
+  EXPECT_TRUE(atom_domain<float>() == atom_domain<double>());
+  const VectorDomain flags = vector_domain<bool>();
+  const VectorDomain numbers = vector_domain<std::int32_t>();
+  const std::vector<std::int64_t> bits{0, 1, 1};
+  const std::vector<std::int64_t> ints{INT32_MIN, INT32_MAX};
+  const std::vector<std::int64_t> beyond{std::int64_t{INT32_MAX} + 1};
+  EXPECT_TRUE(flags.contains(Chunk(bits)));
+  EXPECT_FALSE(flags.contains(Chunk(ints)));
+  EXPECT_TRUE(numbers.contains(Chunk(ints)));
+  EXPECT_FALSE(numbers.contains(Chunk(beyond)));
+  EXPECT_FALSE(numbers.contains(Chunk(std::vector<double>{1})));
+}
+
 // What a row function says of the rows it keeps is what it does.
 TEST(RowFunction, SaysWhichRowsItKeeps) {
   const std::vector<double> x{1, nan, 3, 4};

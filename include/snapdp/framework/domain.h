@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -61,8 +64,10 @@ class VectorDomain {
   std::optional<std::uint64_t> size_;
 };
 
-// vector_domain<double>(), vector_domain<double, double>(), vector_domain<std::int64_t>(): NaN-free reals and
-// integers without nulls. Data as they come from a file are untrusted_domain(types): anything may occur.
+// vector_domain<double>(), vector_domain<double, bool>(), vector_domain<std::string_view>(): NaN-free reals, integers
+// and text without nulls. Narrower types are carried widened, which is exact: float as real; bool and integers of 8, 16
+// and 32 bits as integer, within the bounds of their type, which membership checks. Data as they come from a file are
+// untrusted_domain(types): anything may occur.
 template <typename... Values>
 VectorDomain vector_domain();
 VectorDomain untrusted_domain(const std::vector<AtomType>& types);
@@ -88,13 +93,17 @@ std::string describe(const Domain& domain);
 
 template <typename Value>
 AtomDomain atom_domain() {
-  if constexpr (std::is_same_v<Value, double>) {
+  if constexpr (std::is_same_v<Value, double> || std::is_same_v<Value, float>) {
     return {AtomType::real, false, false, std::nullopt};
   } else if constexpr (std::is_same_v<Value, std::int64_t>) {
     return {AtomType::integer, false, false, std::nullopt};
+  } else if constexpr (std::is_integral_v<Value> && sizeof(Value) < sizeof(std::int64_t)) {
+    using Limits = std::numeric_limits<Value>;
+    return {AtomType::integer, false, false,
+            Bounds(std::int64_t{Limits::min()}, std::int64_t{Limits::max()})};
   } else {
     static_assert(std::is_same_v<Value, std::string_view>,
-                  "cells are double, std::int64_t or std::string_view");
+                  "cells are double, float, integers of up to 64 bits with a sign, bool or std::string_view");
     return {AtomType::text, false, false, std::nullopt};
   }
 }
