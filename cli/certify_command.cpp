@@ -17,15 +17,6 @@ using Json = nlohmann::ordered_json;
   throw Error(ErrorCode::invalid_argument, option, option + message);
 }
 
-// Certificates name the parameters of the library.
-Certificate certified(const LossQuestion& question) {
-  try {
-    return certify(question);
-  } catch (const Error& error) {
-    throw Error(error.code(), "--" + std::string(error.parameter()), "--" + std::string(error.what()));
-  }
-}
-
 // What is asked, with the noise that the options lead to.
 LossQuestion question_of(const MechanismQuestion& given) {
   LossQuestion question{.sensitivity = given.sensitivity.rational(),
@@ -69,6 +60,24 @@ LossQuestion question_of(const MechanismQuestion& given) {
   return question;
 }
 
+struct Answer {
+  LossQuestion question;
+  Certificate certificate;
+};
+
+// The library names its parameters without dashes.
+Answer answered(const MechanismQuestion& given) {
+  try {
+    LossQuestion question = question_of(given);
+    Certificate certificate = certify(question);
+    return {std::move(question), std::move(certificate)};
+  } catch (const Error& error) {
+    const std::string parameter(error.parameter());
+    if (parameter.starts_with("--")) throw;
+    throw Error(error.code(), "--" + parameter, "--" + std::string(error.what()));
+  }
+}
+
 std::string verdict(const Certificate& certificate) {
   if (!certificate.notes_claim) return "holds: exact mode is its limit";
   if (!certificate.notes_claim_holds()) return "VIOLATED: the witness exceeds it";
@@ -81,8 +90,7 @@ void certify_mechanism(const MechanismArguments& arguments) {
     refuse("--epsilon", ": give either --epsilon or --scale");
   }
   const MechanismQuestion given(arguments);
-  const LossQuestion question = question_of(given);
-  const Certificate certificate = certified(question);
+  const auto [question, certificate] = answered(given);
   const bool precise = question.mode == Mode::precision;
   const Grid grid = precise ? Grid::at_least(question.scale) : question.grid;
   if (arguments.json) {

@@ -1,0 +1,108 @@
+// snapdp certify: the numbers, their order, and what is refused.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/tool.h"
+#include "snapdp/numeric/rational.h"
+
+namespace snapdp {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class CertifyTest : public ToolTest {
+ protected:
+  Json certify(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"certify", "--json"});
+    return Json::parse(succeed(std::move(arguments)));
+  }
+  static Rational number(const Json& json, const char* key) {
+    return parse_rational(json.at(key).get<std::string>(), key);
+  }
+};
+
+TEST_F(CertifyTest, ExactModeHasNothingBetweenItsEnds) {
+  const Json json = certify({"--epsilon", "0.3", "--sensitivity", "1"});
+  EXPECT_LE(number(json, "bound") - number(json, "witness"), Rational(1e-15));
+  EXPECT_LE(number(json, "bound"), Rational(3, 10));
+  EXPECT_GT(number(json, "witness"), Rational(299999999, 1000000000));
+  EXPECT_EQ(json.at("notes_claim_holds"), true);
+  EXPECT_EQ(json.at("within_epsilon"), true);
+  EXPECT_GE(json.at("witness").get<std::string>().size(), 27U);
+  const Json geometric =
+      certify({"--scale", "3", "--sensitivity", "2", "--noise", "geometric", "--lower", "0", "--upper", "1"});
+  EXPECT_EQ(geometric.at("witness"), "0.333333333333333333333333333333");
+  EXPECT_EQ(geometric.at("epsilon"), nullptr);
+  // Between near bounds the loss is smaller than sensitivity / scale.
+  const Json narrow =
+      certify({"--scale", "1", "--sensitivity", "1", "--lower", "0", "--upper", "1", "--grid", "2^-4"});
+  EXPECT_LT(number(narrow, "bound"), 1);
+}
+
+TEST_F(CertifyTest, PrecisionModeIsEnclosedAndTheClaimJudged) {
+  // 53 bits, a scale of 100 and bounds at 1 from the middle: the notes' claim is false there.
+  const Json violated = certify({"--scale", "0x1.9p+6", "--sensitivity", "1", "--lower", "-1", "--upper", "1",
+                                 "--mode", "precision", "--precision", "53"});
+  EXPECT_EQ(violated.at("notes_claim_holds"), false);
+  EXPECT_GT(number(violated, "witness"), number(violated, "notes_claim"));
+  EXPECT_LT(number(violated, "witness"), number(violated, "bound"));
+  // The same for epsilon = .01, which no release takes.
+  const Json refused = certify({"--epsilon", "0.01", "--sensitivity", "1", "--lower", "-1", "--upper", "1",
+                                "--mode", "precision", "--precision", "53"});
+  EXPECT_EQ(refused.at("notes_claim_holds"), false);
+  const Json kept = certify(
+      {"--epsilon", "1", "--sensitivity", "1", "--lower", "0", "--upper", "100", "--mode", "precision"});
+  EXPECT_EQ(kept.at("notes_claim_holds"), true);
+  EXPECT_EQ(kept.at("within_epsilon"), true);
+  EXPECT_EQ(kept.at("precision"), 118);
+  EXPECT_LT(number(kept, "witness"), number(kept, "bound"));
+  EXPECT_LE(number(kept, "bound"), 1);
+}
+
+TEST_F(CertifyTest, IsReadableAndHelps) {
+  const std::string table = succeed({"certify", "--epsilon", "1", "--sensitivity", "1"});
+  for (const char* text : {"witness", "occurs", "bound", "is never exceeded", "is kept"})
+    EXPECT_THAT(table, HasSubstr(text));
+  EXPECT_THAT(succeed({"certify", "--help"}), HasSubstr("Examples:"));
+}
+
+TEST_F(CertifyTest, RefusesWhatIsNoMechanism) {
+  using Arguments = std::vector<std::string>;
+  const std::vector<std::pair<Arguments, std::string>> refused = {
+      {{"--sensitivity", "1"}, "--epsilon"},
+      {{"--sensitivity", "1", "--epsilon", "1", "--scale", "1"}, "--epsilon"},
+      {{"--sensitivity", "1", "--epsilon", "0"}, "--epsilon"},
+      {{"--sensitivity", "1", "--scale", "-1"}, "--scale"},
+      {{"--sensitivity", "0", "--scale", "1"}, "--sensitivity"},
+      {{"--sensitivity", "1", "--scale", "1", "--precision", "60"}, "--precision"},
+      {{"--sensitivity", "1", "--scale", "1", "--mode", "precision"}, "--lower"},
+      {{"--sensitivity", "1", "--scale", "1/3", "--mode", "precision", "--lower", "0", "--upper", "9"},
+       "--scale"},
+      {{"--sensitivity", "1", "--scale", "1", "--mode", "precision", "--lower", "0", "--upper", "9", "--grid",
+        "2^3"},
+       "--grid"},
+      {{"--sensitivity", "1", "--scale", "1", "--mode", "precision", "--lower", "0", "--upper", "9",
+        "--noise", "geometric"},
+       "--noise"},
+      {{"--sensitivity", "1", "--epsilon", "2^-200", "--mode", "precision", "--lower", "0", "--upper", "9"},
+       "--epsilon"},
+      {{"--sensitivity", "1", "--epsilon", "0x1p-60", "--mode", "precision", "--precision", "53", "--lower",
+        "0", "--upper", "9"},
+       "--precision"},
+      {{"--sensitivity", "1", "--scale", "1", "--lower", "3", "--upper", "3"}, "--lower"},
+      {{"--sensitivity", "1", "--scale", "1", "--lower", "4", "--upper", "3"}, "--lower"}};
+  for (const auto& [arguments, parameter] : refused) {
+    Arguments all = arguments;
+    all.insert(all.begin(), "certify");
+    const Outcome outcome = run(all);
+    EXPECT_EQ(outcome.code, 2) << testing::PrintToString(all) << outcome.out;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.error, StartsWith("snapdp: error: " + parameter)) << testing::PrintToString(all);
+  }
+}
+
+}  // namespace
+}  // namespace snapdp
