@@ -19,7 +19,7 @@ class Unlimited final : public BudgetAccountant {
   void debit(const Rational&, const std::string&) override {}
 };
 
-constexpr std::size_t draws = 40'000;
+constexpr std::size_t draws = 25'000;
 
 template <typename Rows>
 AuditResult audit_of(const Measurement& measurement, const Rows& rows, const Rows& neighbor) {
