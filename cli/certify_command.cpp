@@ -72,7 +72,7 @@ Answer answered(const MechanismQuestion& given) {
     Certificate certificate = certify(question);
     return {std::move(question), std::move(certificate)};
   } catch (const Error& error) {
-    const std::string parameter(error.parameter());
+    const std::string& parameter = error.parameter();
     if (parameter.starts_with("--")) throw;
     throw Error(error.code(), "--" + parameter, "--" + std::string(error.what()));
   }

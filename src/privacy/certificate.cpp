@@ -132,7 +132,10 @@ Certificate certify_precision(const LossQuestion& question, const CertificateEff
   Certificate certificate;
   certificate.precision = question.precision;
   certificate.bound = moved / question.scale + Rational(precision_loss_excess_up(arithmetic, half_width));
-  certificate.witness = largest_loss_found(arithmetic, half_width, moved, effort.pairs);
+  constexpr long most_pairs = 40'000;
+  const long pairs = std::min(most_pairs, 250 * most_pairs / question.precision);
+  certificate.witness = largest_loss_found(arithmetic, half_width, moved,
+                                           effort.pairs.value_or(static_cast<std::size_t>(pairs)));
   certificate.notes_claim = notes_loss_claim(arithmetic, question.sensitivity, half_width);
   return certificate;
 }

@@ -57,9 +57,10 @@ struct LossQuestion {
   std::size_t coordinates = 1;  // statistics with independent noise; precision mode has one
 };
 
-// How many pairs of values the search of precision mode looks at: more find larger losses. Exact mode needs none.
+// How many pairs of values the search of precision mode looks at: more find larger losses. Left out, as many as take
+// about a second: 40,000 up to 250 bits, fewer for more. Exact mode needs none.
 struct CertificateEffort {
-  std::size_t pairs = 40'000;
+  std::optional<std::size_t> pairs = {};
 };
 
 // Throws invalid_argument naming the parameter that is out of range. In precision mode bounds closer together than the
