@@ -20,6 +20,14 @@ std::shared_ptr<const std::string> identity_of(
 
 }  // namespace
 
+std::uint64_t add_rows(std::uint64_t rows, std::uint64_t more) {
+  if (rows > most_rows || more > most_rows - rows) {
+    throw Error(ErrorCode::bad_data, "state",
+                "state: it would hold more than 2^63 rows, which no data have; fold the rows again");
+  }
+  return rows + more;
+}
+
 Aggregation::Aggregation(Signature<VectorDomain, StatisticDomain> signature, std::shared_ptr<const Fold> fold,
                          Finish finish, const std::vector<ChainStep>& inner)
     : signature_(std::move(signature)),

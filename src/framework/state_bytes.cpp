@@ -12,7 +12,6 @@ namespace {
 constexpr std::string_view magic("SNDPAGG\0", 8);
 constexpr std::uint32_t version = 1;
 constexpr std::size_t checksum_bytes = 32;
-constexpr std::uint64_t max_rows = std::uint64_t{1} << 63;
 constexpr std::uint32_t max_totals = 1'000'000;
 constexpr std::int64_t max_exponent = 4400;
 constexpr std::uint32_t max_mantissa_bytes = 1088;
@@ -122,7 +121,7 @@ Totals read_state(std::string_view bytes, const std::string& identity) {
   }
   Totals totals;
   totals.rows = reader.number<std::uint64_t>();
-  if (totals.rows > max_rows) refuse("claims more than 2^63 rows");
+  if (totals.rows > most_rows) refuse("claims more than 2^63 rows");
   const auto count = reader.number<std::uint32_t>();
   if (count > max_totals) refuse("holds too many totals");
   totals.values.reserve(std::min<std::size_t>(count, reader.left()));

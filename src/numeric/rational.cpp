@@ -17,6 +17,9 @@ constexpr long max_binary_exponent = 2000;
 
 [[noreturn]] void refuse(std::string_view text, std::string_view parameter, const std::string& rule) {
   std::string shown(text.substr(0, 60));
+  for (char& c : shown) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';  // no terminal shall obey it
+  }
   if (text.size() > 60) shown += "...";
   throw Error(ErrorCode::invalid_argument, std::string(parameter),
               std::string(parameter) + " = \"" + shown + "\": " + rule);
@@ -162,6 +165,11 @@ std::string decimal_text(const std::string& digits, long exponent) {
 }
 
 }  // namespace
+
+double Rational::finite(double value) {
+  require_finite(value, "value");
+  return value;
+}
 
 Rational parse_rational(std::string_view text, std::string_view parameter) {
   std::string_view trimmed = text;

@@ -105,12 +105,12 @@ class AccumulatorState final : public FoldState {
   }
 
   void update(const Chunk& block) override {
-    rows_ += block.length;
+    rows_ = add_rows(rows_, block.length);
     add(accumulator_, block);
   }
   void merge(const FoldState& other) override {
     const auto& same = static_cast<const AccumulatorState&>(other);
-    rows_ += same.rows_;
+    rows_ = add_rows(rows_, same.rows_);
     accumulator_.merge(same.accumulator_);
   }
   Totals totals() const override { return {rows_, values(accumulator_)}; }
@@ -213,8 +213,10 @@ Bounds product_range(const Bounds& x, const Bounds& y) {
 
 struct CountState final : FoldState {
   explicit CountState(std::uint64_t initial) : rows(initial) {}
-  void update(const Chunk& block) override { rows += block.length; }
-  void merge(const FoldState& other) override { rows += static_cast<const CountState&>(other).rows; }
+  void update(const Chunk& block) override { rows = add_rows(rows, block.length); }
+  void merge(const FoldState& other) override {
+    rows = add_rows(rows, static_cast<const CountState&>(other).rows);
+  }
   Totals totals() const override { return {rows, {}}; }
   std::uint64_t rows;
 };
@@ -247,12 +249,12 @@ class HistogramState final : public FoldState {
   }
 
   void update(const Chunk& block) override {
-    rows_ += block.length;
+    rows_ = add_rows(rows_, block.length);
     index_->count(block.column[0], block.length, counts_.data());
   }
   void merge(const FoldState& other) override {
     const auto& same = static_cast<const HistogramState&>(other);
-    rows_ += same.rows_;
+    rows_ = add_rows(rows_, same.rows_);
     std::transform(counts_.begin(), counts_.end(), same.counts_.begin(), counts_.begin(), std::plus<>());
   }
   Totals totals() const override {

@@ -117,7 +117,7 @@ class GroupedState final : public FoldState {
 
   // group[row] is where the row goes.
   void update(const std::uint32_t* group, Chunk rows) {
-    rows_ += rows.length;
+    rows_ = add_rows(rows_, rows.length);
     Room room;
     // Functions that say which rows they keep run once for all groups, the others for each group's rows alone.
     const auto& functions = grouping_->inner.functions();
@@ -144,7 +144,7 @@ class GroupedState final : public FoldState {
 
   void merge(const FoldState& other) override {
     const auto& from = static_cast<const GroupedState&>(other);
-    rows_ += from.rows_;
+    rows_ = add_rows(rows_, from.rows_);
     for (std::size_t group = 0; group < grouping_->index.keys(); ++group) {
       if (from.groups_[group]) of(group).merge(*from.groups_[group]);
     }

@@ -60,12 +60,12 @@ class LeafState final : public FoldState {
       : index_(std::move(index)), rows_(rows), counts_(std::move(counts)) {}
 
   void update(const Chunk& block) override {
-    rows_ += block.length;
+    rows_ = add_rows(rows_, block.length);
     index_->count(block.column[0], block.length, counts_);
   }
   void merge(const FoldState& other) override {
     const auto& same = static_cast<const LeafState&>(other);
-    rows_ += same.rows_;
+    rows_ = add_rows(rows_, same.rows_);
     std::transform(counts_.begin(), counts_.end(), same.counts_.begin(), counts_.begin(), std::plus<>());
   }
   Totals totals() const override {

@@ -23,6 +23,11 @@ struct Totals {
   friend bool operator==(const Totals&, const Totals&) = default;
 };
 
+// No fold counts more rows than this, wherever they come from: exact sums have room for as many.
+inline constexpr std::uint64_t most_rows = std::uint64_t{1} << 63;
+// `rows` + `more`, for states; throws bad_data beyond most_rows.
+std::uint64_t add_rows(std::uint64_t rows, std::uint64_t more);
+
 // A fold's accumulator. Not shared between threads; merge after.
 class FoldState {
  public:

@@ -5,11 +5,27 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace snapdp {
 
 using Integer = mpz_class;
-using Rational = mpq_class;
+
+// GMP's rational, except that a double which is no number is an Error and not a signal (GMP raises SIGFPE): wherever a
+// Rational is expected, a finite double stands for exactly the number it is, and NaN and the infinities throw
+// invalid_argument. Arithmetic between a Rational and a double that may not be finite remains the caller's affair.
+class Rational : public mpq_class {
+ public:
+  using mpq_class::mpq_class;
+  Rational() = default;
+  Rational(const mpq_class& value) : mpq_class(value) {}        // NOLINT: results of arithmetic are rationals
+  Rational(mpq_class&& value) : mpq_class(std::move(value)) {}  // NOLINT
+  Rational(double value) : mpq_class(finite(value)) {}          // NOLINT
+  Rational(float value) : mpq_class(finite(value)) {}           // NOLINT
+
+ private:
+  static double finite(double value);
+};
 
 // Reads "0.25", "1e-3", "1/4", "1_000" or a C99 hex float ("0x1p-2") as exactly the number it denotes.
 // At most 100 digits and a decimal exponent of at most 400 in magnitude (2000 for the binary exponent of a hex

@@ -1,0 +1,29 @@
+// What the columns of a ledger's rows hold, and the first 100 bytes of its file.
+#include "privacy/ledger_format.h"
+
+#include "fuzz/fuzz.h"
+
+namespace snapdp::ledger_format {
+namespace {
+
+void run(std::string_view text) {
+  if (const auto number = parse_number(text)) SNAPDP_FUZZ_CHECK(number_text(*number) == text);
+  if (const auto charges = parse_charges(text)) {
+    SNAPDP_FUZZ_CHECK(charges_text(*charges) == text && charges->size() <= Ledger::max_charges);
+    for (const LedgerCharge& charge : *charges) SNAPDP_FUZZ_CHECK(charge.epsilon > 0 && is_name(charge.name));
+  }
+  // A name is a document of one line; both leave no byte that a terminal obeys.
+  if (is_name(text))
+    SNAPDP_FUZZ_CHECK(is_document(text) && text.find_first_of("\n\t\r\x1b") == std::string_view::npos);
+  if (is_document(text)) SNAPDP_FUZZ_CHECK(text.find('\x1b') == std::string_view::npos);
+  if (is_time(text)) SNAPDP_FUZZ_CHECK(is_name(text));
+  SNAPDP_FUZZ_CHECK(!find_header_fault(text) || !find_header_fault(text)->empty());
+}
+
+}  // namespace
+}  // namespace snapdp::ledger_format
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  snapdp::ledger_format::run(snapdp::fuzz::text_of(data, size));
+  return 0;
+}

@@ -1,0 +1,44 @@
+// Specifications: read, planned and printed.
+#include "snapdp/release/specification.h"
+
+#include <nlohmann/json.hpp>
+
+#include "fuzz/fuzz.h"
+#include "snapdp/release/plan.h"
+
+namespace snapdp {
+namespace {
+
+void check_plan(const Plan& plan) {
+  const Specification& specification = plan.specification();
+  SNAPDP_FUZZ_CHECK(plan.epsilon() >= 0 && plan.epsilon() <= specification.budget);
+  SNAPDP_FUZZ_CHECK(plan.statistics().size() == specification.statistics.size());
+  Rational total = 0;
+  for (const PlannedStatistic& statistic : plan.statistics()) {
+    total += statistic.epsilon;
+    SNAPDP_FUZZ_CHECK(statistic.loss_bound <= statistic.epsilon && statistic.loss_bound >= 0);
+    SNAPDP_FUZZ_CHECK(statistic.constant.has_value() == statistic.measurements.empty());
+    for (const PlannedMeasurement& measurement : statistic.measurements)
+      SNAPDP_FUZZ_CHECK(measurement.epsilon > 0);
+  }
+  SNAPDP_FUZZ_CHECK(total == plan.epsilon());
+  SNAPDP_FUZZ_CHECK(nlohmann::json::accept(plan.to_json()));
+  SNAPDP_FUZZ_CHECK(!plan.to_table().empty() && !plan.explanation().empty());
+}
+
+void run(std::string_view text) {
+  Specification specification;
+  if (fuzz::refuses([&] { specification = Specification::parse(text, "fuzz.toml", "/nowhere"); })) return;
+  SNAPDP_FUZZ_CHECK(!specification.statistics.empty());
+  SNAPDP_FUZZ_CHECK(specification.statistics.size() <= Specification::max_statistics);
+  SNAPDP_FUZZ_CHECK(specification.budget > 0);
+  fuzz::refuses([&] { check_plan(Plan(specification)); });
+}
+
+}  // namespace
+}  // namespace snapdp
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  snapdp::run(snapdp::fuzz::text_of(data, size));
+  return 0;
+}
