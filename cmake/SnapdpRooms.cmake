@@ -12,6 +12,21 @@ target_compile_options(snapdp_options INTERFACE
   # GCC 12 reports std::string concatenation as overlapping copies (GCC bug 105651).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${SNAPDP_WERROR}>:-Werror>)
+# Hardening, for code and tool alike (docs/threat-model.md): a smashed stack or a length that is too long ends the
+# program. Sanitizers do the same and more, and take the place of _FORTIFY_SOURCE, which needs an optimised build.
+target_compile_options(snapdp_options INTERFACE -fstack-protector-strong)
+if(SNAPDP_SANITIZE)
+  set(SNAPDP_FORTIFIED OFF)
+else()
+  set(SNAPDP_FORTIFIED ON)
+  target_compile_options(snapdp_options INTERFACE
+    "$<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=3>")
+endif()
+# The standard library's own checks (an index beyond a vector's end ...): everywhere in builds for finding mistakes,
+# otherwise in the rooms that take in bytes from outside, see snapdp_room.
+if(SNAPDP_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+  target_compile_definitions(snapdp_options INTERFACE _GLIBCXX_ASSERTIONS)
+endif()
 if(SNAPDP_SANITIZE)
   target_compile_options(snapdp_options INTERFACE -fsanitize=${SNAPDP_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(snapdp_options INTERFACE -fsanitize=${SNAPDP_SANITIZE})
@@ -45,6 +60,9 @@ function(snapdp_room name)
   set(uses ${ROOM_USES})
   list(TRANSFORM uses PREPEND snapdp_)
   target_link_libraries(snapdp_${name} PUBLIC ${uses} ${ROOM_PUBLIC} PRIVATE $<BUILD_INTERFACE:snapdp_options> ${ROOM_PRIVATE})
+  if(name MATCHES "^(privacy|release|duckdb|random)$")
+    target_compile_definitions(snapdp_${name} PRIVATE _GLIBCXX_ASSERTIONS)
+  endif()
   foreach(library IN LISTS ROOM_BUILD_ONLY)
     target_link_libraries(snapdp_${name} PRIVATE $<BUILD_INTERFACE:${library}>)
   endforeach()

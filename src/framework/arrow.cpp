@@ -35,7 +35,8 @@ void check_extent(const ArrowSchema& schema, const ArrowArray& array) {
     refuse_column(schema, "its length or offset is negative or beyond 64 bits");
   }
   constexpr std::int64_t most = std::int64_t{1} << 40;
-  if (array.length > most) refuse_column(schema, "it claims more than 2^40 rows; pass smaller batches");
+  if (array.length > most || array.offset > most)
+    refuse_column(schema, "it claims more than 2^40 rows; pass smaller batches");
   if (array.null_count < -1) refuse_column(schema, "its number of nulls is negative");
   if (array.dictionary != nullptr || schema.dictionary != nullptr)
     refuse_column(schema, "it is dictionary-encoded; decode it first");
@@ -78,10 +79,12 @@ std::vector<std::string_view> views(const ArrowSchema& schema, const ArrowArray&
                                     std::size_t rows) {
   const auto* ends = static_cast<const Offset*>(array.buffers[1]) + first;
   const auto* bytes = static_cast<const char*>(array.buffers[2]);
+  // The last offset is the length of the bytes: none of the others may lie beyond it.
+  const Offset size = static_cast<const Offset*>(array.buffers[1])[array.offset + array.length];
   std::vector<std::string_view> result;
   result.reserve(rows);
   for (std::size_t row = 0; row < rows; ++row) {
-    if (ends[row] < 0 || ends[row + 1] < ends[row])
+    if (ends[row] < 0 || ends[row + 1] < ends[row] || ends[row + 1] > size)
       refuse_column(schema, "the offsets of its texts do not increase");
     // A column of empty texts may come without bytes.
     if (bytes == nullptr && ends[row + 1] > 0) refuse_column(schema, "a buffer is missing");

@@ -231,7 +231,7 @@ std::optional<std::int64_t> parse_integer(std::string_view cell) {
   if (i < text.size()) {
     if (text[i] != 'e' && text[i] != 'E') return std::nullopt;
     ++i;
-    if (i < text.size() && text[i] == '+') ++i;
+    if (i + 1 < text.size() && text[i] == '+' && text[i + 1] != '-') ++i;
     long written = 0;
     const auto [exponent_end, exponent_status] = std::from_chars(text.data() + i, end, written);
     if (exponent_end != end || exponent_status != std::errc() || std::abs(written) > 1'000'000)

@@ -36,6 +36,9 @@ std::variant<Snapping, PrecisionSnapping, Geometric> chosen(const MechanismOptio
                       .upper = options.upper});
   }
   if (options.mode == Mode::precision) {
+    if (options.integer) {
+      refuse("integer", "integer: precision mode does not release integers; choose exact mode");
+    }
     if (!options.grid.is_automatic() && !options.grid.is_notes()) {
       refuse("grid", "grid = \"" + to_string(options.grid) +
                          "\": precision mode has the notes' grid; leave the grid out, or choose exact mode");

@@ -69,7 +69,7 @@ Rational parse_number(std::string_view text, std::string_view whole, std::string
     const bool marks = hex ? (marker == 'p' || marker == 'P') : (marker == 'e' || marker == 'E');
     if (!marks) refuse(whole, parameter, form);
     ++i;
-    if (i < text.size() && text[i] == '+') ++i;
+    if (i + 1 < text.size() && text[i] == '+' && text[i + 1] != '-') ++i;  // from_chars takes a minus alone
     const auto [end, status] = std::from_chars(text.data() + i, text.data() + text.size(), exponent);
     if (status == std::errc::result_out_of_range) {
       refuse(whole, parameter, "has too large an exponent; at most 400 in magnitude");

@@ -94,6 +94,12 @@ TomlDocument::TomlDocument(std::string_view text, std::string name) : text_(text
   }
   try {
     root_ = toml::parse(std::string_view(text_));
+  } catch (const TomlAssertion&) {
+    throw Error(
+        ErrorCode::invalid_argument, "specification",
+        name_ +
+            ": not TOML: its parser cannot make sense of it; look for brackets, quotes and names that "
+            "are out of place");
   } catch (const toml::parse_error& error) {
     const std::string description(error.description());
     const bool unheld = description.find("could not be interpreted") != std::string::npos ||

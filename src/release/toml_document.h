@@ -6,8 +6,20 @@
 #include <string_view>
 #include <vector>
 
+namespace snapdp {
+
+// The parser asserts that a table's name begins as a name does, although the text may say anything ("[=x]"): an abort in
+// one build, undefined behaviour in another. Its assertions throw this instead, in every build.
+struct TomlAssertion {};
+
+}  // namespace snapdp
+
 #define TOML_EXCEPTIONS 1
+#define TOML_ASSERT(condition) ((condition) ? static_cast<void>(0) : throw ::snapdp::TomlAssertion())
+#pragma push_macro("NDEBUG")
+#undef NDEBUG
 #include <toml++/toml.h>
+#pragma pop_macro("NDEBUG")
 
 #include "snapdp/error.h"
 #include "snapdp/numeric/rational.h"

@@ -143,6 +143,16 @@ TEST(Arrow, RefusesWhatIsInconsistent) {
   EXPECT_THAT(refusal([](ArrowBatch& b) { b.child(1).buffers[1] = falling; }), HasSubstr("do not increase"));
   EXPECT_THAT(refusal([](ArrowBatch& b) { b.child(1).buffers[1] = negative; }), HasSubstr("do not increase"));
 
+  // Beyond the last offset, which is the length of the bytes; and farther out than any buffer is long.
+  static const std::int32_t beyond[3] = {0, 1000, 3};
+  EXPECT_THAT(refusal([](ArrowBatch& b) {
+                b.child(1).buffers[1] = beyond;
+                b.array.length = 1;
+              }),
+              HasSubstr("do not increase"));
+  EXPECT_THAT(refusal([](ArrowBatch& b) { b.child(0).offset = (std::int64_t{1} << 40) + 1; }),
+              HasSubstr("more than 2^40 rows"));
+
   ArrowBatch twins(1, 0);
   twins.add<double>("x", "g", {1});
   twins.add<double>("x", "g", {2});

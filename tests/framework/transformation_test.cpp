@@ -183,8 +183,8 @@ TEST(Parse, ReadsRealsAsTheirNearestDoubles) {
   const Transformation parse = make_parse(untrusted_domain({AtomType::text}), change_one(), {AtomType::real});
   EXPECT_EQ(reals_after(parse, Chunk(cells)),
             (std::vector<double>{100000, 7, 3.5, 0, infinity, -infinity, 0, 0.1}));
-  const std::vector<std::string_view> missing{"",    "  ",   "NA",  "nan", "1e999", "-1e999",
-                                              "1,5", "0x10", "1 2", "+-3", "--3",   "."};
+  const std::vector<std::string_view> missing{"",     "  ",  "NA",  "nan", "1e999", "-1e999", "1,5",
+                                              "0x10", "1 2", "+-3", "--3", ".",     "1e+-2"};
   const Chunk block = parse.functions()[0]->apply(Chunk(missing), Scratch::of_thread());
   for (std::size_t i = 0; i < missing.size(); ++i) EXPECT_FALSE(block.column[0].valid(i)) << missing[i];
 }
@@ -200,7 +200,7 @@ TEST(Parse, ReadsIntegersExactlyOrNotAtAll) {
              std::numeric_limits<std::int64_t>::max(), 9000000000000000000}));
   for (const char* cell :
        {"3.7", "9223372036854775808", "1e19", "-9223372036854775809", "", "NA", "0.99999999999999999999",
-        "1e", "e5", "1e99999999999999", "inf", "9007199254740992.5", "-", ".", "1.2.3"}) {
+        "1e", "e5", "1e99999999999999", "inf", "9007199254740992.5", "-", ".", "1.2.3", "100e+-2", "1e+"}) {
     EXPECT_EQ(integers_of_text({cell}), Cells{std::nullopt}) << cell;
   }
 }

@@ -99,6 +99,34 @@ TEST(DirectedRounding, AtTheEdgesOfTheDoubleRange) {
   EXPECT_EQ(to_double_nearest(Rational(1) + 3 * Rational(0x1p-53)), 1.0 + 0x1p-51);
 }
 
+TEST(Rational, ADoubleThatIsNoNumberIsAnErrorAndNoSignal) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const double value : {infinity, -infinity, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_THROW(Rational{value}, Error);
+    EXPECT_THROW(Rational{static_cast<float>(value)}, Error);
+    Rational assigned;
+    EXPECT_THROW(assigned = value, Error);
+    EXPECT_THROW([](const Rational& taken) { return taken; }(value), Error);
+  }
+  EXPECT_EQ(Rational(0x1p-1074), Rational(1, Integer(1) << 1074));
+}
+
+TEST(ParseRational, TakesOneSignOfTheExponent) {
+  EXPECT_EQ(parse_rational("1e+2", "x"), 100);
+  for (const char* text : {"1e+-2", "1e+", "1e-+2", "0x1p+-3", "1e--2", "1e++2"}) {
+    EXPECT_THROW(parse_rational(text, "x"), Error) << text;
+  }
+}
+
+TEST(ParseRational, MessagesHoldNothingThatATerminalObeys) {
+  try {
+    parse_rational("1\x1b[2J\x7f\n", "x");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find_first_of("\x1b\x7f\n"), std::string::npos) << error.what();
+  }
+}
+
 TEST(ToString, PrintsWhatReadsBackExactly) {
   EXPECT_EQ(to_string(Rational(1, 10)), "0.1");
   EXPECT_EQ(to_string(Rational(1, 3)), "1/3");

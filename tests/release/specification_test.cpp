@@ -345,6 +345,15 @@ TEST(Specification, RefusesWhatIsTooLargeOrTooDeepAtOnce) {
               HasSubstr("more than 100000 entries"));
 }
 
+// Where the parser's own assertions fail.
+TEST(Specification, RefusesWhatTheParserDoesNotExpect) {
+  for (const char* text : {"[=data]\n", "[[=statistic]]\n", "[ .x]\n", "[\n", "[\xc3\xa4]\n", "[#]\n"}) {
+    const Error error = refusal(text);
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << text;
+    EXPECT_THAT(error.what(), HasSubstr("not TOML")) << text;
+  }
+}
+
 TEST(Specification, AFileThatCannotBeReadIsAnInputError) {
   for (const char* path : {"/nowhere/at/all.toml", "/"}) {
     try {

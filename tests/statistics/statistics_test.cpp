@@ -8,8 +8,11 @@
 #include <limits>
 #include <random>
 
+#include "framework/state_bytes.h"
 #include "rows.h"
 #include "snapdp/error.h"
+#include "snapdp/statistics/grouped.h"
+#include "snapdp/statistics/quantiles.h"
 
 namespace snapdp {
 namespace {
@@ -423,6 +426,31 @@ TEST(States, ThatAreForeignOrImpossibleAreRefused) {
     std::string flipped = bytes;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
     ASSERT_THROW(sum.from_bytes(flipped), Error) << bit;
+  }
+}
+
+// Otherwise two states of 2^63 rows would merge into one of none.
+TEST(States, NeverCountMoreRowsThanTheirSumsHave) {
+  const std::vector<double> row{1};
+  const VectorDomain reals = VectorDomain({{AtomType::real, false, false, Bounds(0, 1)}});
+  const VectorDomain keyed = untrusted_domain({AtomType::real});
+  const std::vector<Aggregation> aggregations{
+      make_count(reals, symmetric_distance()), make_sum(reals, symmetric_distance()),
+      make_histogram(keyed, symmetric_distance(), Bins::edges({0, 2})),
+      make_hierarchy(vector_domain<double>(), symmetric_distance(), HierarchyLayout({0, 1, 2})),
+      make_grouped(keyed, symmetric_distance(), Bins::edges({0, 2}), make_count())};
+  for (const Aggregation& aggregation : aggregations) {
+    const Totals none = aggregation.start().totals();
+    AggregateState state =
+        aggregation.from_bytes(write_state(aggregation.description(), {std::uint64_t{1} << 63, none.values}));
+    const std::string before = aggregation.to_bytes(state);
+    AggregateState one = aggregation.start();
+    aggregation.update(one, Chunk(row));
+    for (const AggregateState* other : {&one, &state}) {
+      EXPECT_THROW(aggregation.merge(state, *other), Error) << aggregation.description();
+    }
+    EXPECT_THROW(aggregation.update(state, Chunk(row)), Error) << aggregation.description();
+    EXPECT_EQ(aggregation.to_bytes(state), before) << aggregation.description();
   }
 }
 

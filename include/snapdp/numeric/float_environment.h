@@ -9,9 +9,7 @@
 #include <xmmintrin.h>
 #endif
 
-#ifdef __FAST_MATH__
-#error "SnapDP must not be compiled with -ffast-math: its proofs need IEEE 754 arithmetic."
-#endif
+#include "snapdp/numeric/strict_arithmetic.h"
 
 namespace snapdp {
 

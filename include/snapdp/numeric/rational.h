@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "snapdp/numeric/strict_arithmetic.h"
+
 namespace snapdp {
 
 using Integer = mpz_class;
