@@ -6,6 +6,7 @@
 #include "framework/state_bytes.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/keyed_fold.h"
+#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
 namespace {
@@ -81,6 +82,7 @@ void Aggregation::check_columns(const Chunk& rows, std::size_t first) const {
 }
 
 void Aggregation::update(AggregateState& state, const Chunk& rows) const {
+  const FloatEnvironment environment;
   check(state);
   check_columns(rows, 0);
   Scratch& scratch = Scratch::of_thread();
@@ -116,12 +118,14 @@ void Aggregation::update_placed(AggregateState& state, const std::uint32_t* plac
 }
 
 void Aggregation::merge(AggregateState& into, const AggregateState& from) const {
+  const FloatEnvironment environment;
   check(into);
   check(from);
   into.fold_->merge(*from.fold_);
 }
 
 std::vector<Dyadic> Aggregation::finish(const AggregateState& state) const {
+  const FloatEnvironment environment;
   check(state);
   const Totals totals = state.totals();
   const std::optional<std::uint64_t>& size = input_domain().size();
@@ -140,11 +144,13 @@ std::vector<Dyadic> Aggregation::operator()(const Chunk& rows) const {
 }
 
 std::string Aggregation::to_bytes(const AggregateState& state) const {
+  const FloatEnvironment environment;
   check(state);
   return write_state(*identity_, state.totals());
 }
 
 AggregateState Aggregation::from_bytes(std::string_view bytes) const {
+  const FloatEnvironment environment;
   return AggregateState(identity_, fold_->restore(read_state(bytes, *identity_)));
 }
 

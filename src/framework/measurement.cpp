@@ -1,6 +1,7 @@
 #include "snapdp/framework/measurement.h"
 
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
 namespace {
@@ -56,6 +57,7 @@ Measurement::Measurement(Aggregation aggregation, const NoiseOptions& options)
       privacy_(privacy_for(aggregation_, mechanism_)) {}
 
 Accuracy Measurement::accuracy(const FailureRate& alpha) const {
+  const FloatEnvironment environment;
   const StatisticDomain& statistic = aggregation_.output_domain();
   // An integer statistic is exact on its grid; any other was rounded to it, by at most half its spacing.
   return mechanism_.accuracy(
@@ -63,6 +65,7 @@ Accuracy Measurement::accuracy(const FailureRate& alpha) const {
 }
 
 Release Measurement::release(const Chunk& rows, BudgetAccountant& accountant) const {
+  const FloatEnvironment environment;
   const std::vector<Dyadic> statistic = aggregation_(rows);
   const Rational cost = loss(distance_);
   accountant.debit(cost, aggregation_.description());
@@ -71,6 +74,7 @@ Release Measurement::release(const Chunk& rows, BudgetAccountant& accountant) co
 
 std::vector<Dyadic> Measurement::release_paid(const std::vector<Dyadic>& statistic,
                                               SystemGenerator& generator) const {
+  const FloatEnvironment environment;
   std::vector<Dyadic> noisy;
   noisy.reserve(statistic.size());
   for (const Dyadic& value : statistic) noisy.push_back(mechanism_.release(value, generator));

@@ -7,6 +7,7 @@
 
 #include "snapdp/error.h"
 #include "snapdp/framework/transformation.h"
+#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
 
@@ -202,6 +203,7 @@ std::string to_string(Comparison comparison) {
 
 Predicate Predicate::compare(std::size_t column, AtomType type, Comparison comparison,
                              const Rational& number) {
+  const FloatEnvironment environment;
   switch (type) {
     case AtomType::real: {
       const double nearest = to_double_nearest(number);
@@ -218,6 +220,7 @@ Predicate Predicate::compare(std::size_t column, AtomType type, Comparison compa
 }
 
 Predicate Predicate::compare(std::size_t column, Comparison comparison, std::string text) {
+  const FloatEnvironment environment;
   if (comparison != Comparison::equal && comparison != Comparison::not_equal) {
     refuse("texts have no order here; use =, != or in");
   }
@@ -226,6 +229,7 @@ Predicate Predicate::compare(std::size_t column, Comparison comparison, std::str
 }
 
 Predicate Predicate::one_of(std::size_t column, AtomType type, const std::vector<Rational>& numbers) {
+  const FloatEnvironment environment;
   if (numbers.empty()) refuse("in needs at least one constant");
   std::vector<std::shared_ptr<const Node>> parts;
   for (const Rational& number : numbers)
@@ -234,6 +238,7 @@ Predicate Predicate::one_of(std::size_t column, AtomType type, const std::vector
 }
 
 Predicate Predicate::one_of(std::size_t column, const std::vector<std::string>& texts) {
+  const FloatEnvironment environment;
   if (texts.empty()) refuse("in needs at least one constant");
   std::vector<std::shared_ptr<const Node>> parts;
   for (const std::string& text : texts) parts.push_back(compare(column, Comparison::equal, text).node_);
@@ -251,6 +256,7 @@ Predicate Predicate::operator!() const {
 }
 
 void Predicate::evaluate(const Chunk& block, std::uint8_t* holds) const {
+  const FloatEnvironment environment;
   node_->evaluate(block, holds);
 }
 void Predicate::require_fits(const VectorDomain& domain) const {

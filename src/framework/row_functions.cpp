@@ -11,6 +11,7 @@
 #include "framework/row_by_row.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/transformation.h"
+#include "snapdp/numeric/float_environment.h"
 #include "snapdp/numeric/row_kernels.h"
 
 namespace snapdp {
@@ -254,6 +255,7 @@ std::optional<std::int64_t> parse_integer(std::string_view cell) {
 template <typename Value>
 void parse_column(const Column& column, std::size_t rows, std::optional<Value> (*parse)(std::string_view),
                   Value* values, std::uint8_t* validity) {
+  const FloatEnvironment environment;  // from_chars multiplies and divides doubles
   for (std::size_t row = 0; row < rows; ++row) {
     const std::optional<Value> value = column.valid(row) ? parse(column.texts()[row]) : std::nullopt;
     values[row] = value.value_or(Value{});

@@ -10,6 +10,7 @@
 #include "mechanism/certified.h"
 #include "mechanism/output_tails.h"
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
 namespace {
@@ -105,6 +106,7 @@ FailureRate::FailureRate(double value, std::string_view parameter)
     : FailureRate(shortest_decimal(value, parameter), parameter) {}
 
 FailureRate::FailureRate(Rational value, std::string_view parameter) : value_(std::move(value)) {
+  const FloatEnvironment environment;
   if (value_ <= 0 || value_ >= 1) {
     refuse(parameter, to_string(value_),
            "a probability of failure lies strictly between 0 and 1, such as 0.05");
@@ -112,6 +114,7 @@ FailureRate::FailureRate(Rational value, std::string_view parameter) : value_(st
 }
 
 double conservative_accuracy(const AccuracyQuery& query) {
+  const FloatEnvironment environment;
   check(query);
   return within(certify([&](auto zero) {
                   using Real = decltype(zero);
@@ -124,6 +127,7 @@ double conservative_accuracy(const AccuracyQuery& query) {
 }
 
 double laplace_accuracy(const AccuracyQuery& query) {
+  const FloatEnvironment environment;
   check(query);
   return certify([&](auto zero) {
     using Real = decltype(zero);
@@ -163,6 +167,7 @@ TightPoint<Real> tight_point(const Real& ratio, const Rational& alpha) {
 }  // namespace
 
 double tight_accuracy(const AccuracyQuery& query) {
+  const FloatEnvironment environment;
   check(query);
   return within(certify([&](auto zero) {
                   using Real = decltype(zero);
@@ -181,6 +186,7 @@ double tight_accuracy(const AccuracyQuery& query) {
 // the miss at a is that of worst_miss_in_units just before t. The answer is t - g for the least multiple t of g from
 // which on that is at most alpha: at or above the tight a, or beyond it when the tight a is a jump.
 double accuracy_on_grid(const AccuracyQuery& query, Grid values) {
+  const FloatEnvironment environment;
   check(query);
   if (query.noise != NoiseKind::laplace) {
     refuse("noise", "geometric", "its values are integers always; use tight_accuracy");
@@ -201,6 +207,7 @@ double accuracy_on_grid(const AccuracyQuery& query, Grid values) {
 }
 
 double worst_miss(double scale, Grid grid, const Rational& accuracy) {
+  const FloatEnvironment environment;
   check_scale(scale);
   if (accuracy < 0) refuse("accuracy", to_string(accuracy), "must not be negative");
   if (accuracy < grid.spacing().rational() / 2) return 1.0;
@@ -351,6 +358,7 @@ class Target {
 // (1 + D E^2) / (E (1 + D)), and 1 + D E^2 - E - D E = (1 - E)(1 - D E) >= 0; between s/2 and s the coarser grid
 // always misses. So the scales that reach the target are an interval, whose end is certified by two neighbours.
 double scale_for_accuracy(const EpsilonQuery& query) {
+  const FloatEnvironment environment;
   const Target target(query);
   if (target.error_of_noise() < 0) target.refuse_unreachable();
 
@@ -385,6 +393,7 @@ double scale_for_accuracy(const EpsilonQuery& query) {
 }
 
 Rational epsilon_for_accuracy(const EpsilonQuery& query) {
+  const FloatEnvironment environment;
   if (query.sensitivity <= 0) {
     refuse("sensitivity", to_string(query.sensitivity),
            "must be positive; a statistic no row can change is a public constant: release it as such");

@@ -118,6 +118,7 @@ double worst_fraction(double ratio) {
 }  // namespace
 
 double bias(const OutputNoise& noise, double guess) {
+  const FloatEnvironment environment;
   check_noise(noise);
   return certified_bias(noise, guess);
 }
@@ -127,6 +128,7 @@ double bias(const OutputNoise& noise, double guess) {
 // whole steps only raises b: it is largest within one step above the y that round to the lower bound or below it, and by
 // the mirror image least near the upper bound.
 WorstBias worst_bias(const OutputNoise& noise) {
+  const FloatEnvironment environment;
   check_noise(noise);
   if (noise.kind == NoiseKind::geometric) {
     // Values are integers and only the bounds matter, the nearer the more.
@@ -136,7 +138,6 @@ WorstBias worst_bias(const OutputNoise& noise) {
   const auto grid = static_cast<int>(noise.grid.exponent());
   double y = 0;
   {
-    const FloatEnvironment environment;
     const double ratio = std::ldexp(noise.scale, -grid);
     const auto steps = [&](const std::optional<double>& bound) {
       return bound ? std::optional<double>(std::ldexp(*bound, -grid)) : std::nullopt;
@@ -168,6 +169,7 @@ WorstBias worst_bias(const OutputNoise& noise) {
 
 double expected_bias(const OutputNoise& noise, std::span<const double> guesses,
                      std::span<const double> weights) {
+  const FloatEnvironment environment;
   check_noise(noise);
   if (guesses.size() != weights.size() || guesses.empty()) {
     refuse("weights", std::to_string(weights.size()) + " numbers",
@@ -200,6 +202,7 @@ double expected_bias(const OutputNoise& noise, std::span<const double> guesses,
 //   H(t) = -ratio/2 e^(-t/ratio) for t >= 0,  t - ratio/2 e^(t/ratio) for t < 0.
 // All gaps but the first and the last are 1, and their thresholds lie inside [l, u]: geometric sums.
 double expected_bias_uniform(const OutputNoise& noise) {
+  const FloatEnvironment environment;
   check_noise(noise);
   if (!noise.lower) refuse("lower", "none", "guesses uniform on the bounds need both bounds");
   if (!noise.upper) refuse("upper", "none", "guesses uniform on the bounds need both bounds");

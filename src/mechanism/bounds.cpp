@@ -8,6 +8,7 @@
 #include "mechanism/certified.h"
 #include "mechanism/output_tails.h"
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
 namespace {
@@ -52,6 +53,7 @@ Real outside(const OutputNoise& noise, double y, const std::optional<double>& lo
 }  // namespace
 
 double binding_probability(const OutputNoise& noise, const StatisticRange& range) {
+  const FloatEnvironment environment;
   check_noise(noise);
   check_range(noise, range);
   if (noise.lower && range.lower < *noise.lower) {
@@ -76,6 +78,7 @@ double binding_probability(const OutputNoise& noise, const StatisticRange& range
 
 ChosenBounds minimal_bounds(double scale, Grid grid, const StatisticRange& range, const FailureRate& gamma,
                             NoiseKind kind) {
+  const FloatEnvironment environment;
   const OutputNoise noise{.scale = scale, .grid = grid, .kind = kind};
   check_noise(noise);
   check_range(noise, range);
@@ -144,11 +147,13 @@ double notes_formula(const NotesBoundQuery& query, const char* parameter, const 
 }  // namespace
 
 double notes_half_width(const NotesBoundQuery& query, const Rational& epsilon) {
+  const FloatEnvironment environment;
   return notes_formula(query, "epsilon", epsilon, [&](auto zero) { return decltype(zero)(epsilon); });
 }
 
 double notes_half_width_for_accuracy(const NotesBoundQuery& query, const Rational& accuracy,
                                      const FailureRate& alpha) {
+  const FloatEnvironment environment;
   if (accuracy <= 0) {
     refuse("accuracy", to_string(accuracy), "must be positive: noise of any size misses by more than 0");
   }

@@ -127,6 +127,7 @@ double clamped_geometric(const AccuracyQuery& query, double lower, double upper)
 }  // namespace
 
 double clamped_accuracy(const AccuracyQuery& query, double lower, double upper) {
+  const FloatEnvironment environment;
   check_noise(
       {.scale = query.scale, .grid = query.grid, .lower = lower, .upper = upper, .kind = query.noise});
   AccuracyQuery free = query;
@@ -163,7 +164,6 @@ double clamped_accuracy(const AccuracyQuery& query, double lower, double upper) 
   double low = 0;
   double high = std::min(unclamped, range);  // reached
   {
-    const FloatEnvironment environment;
     const auto shift = static_cast<int>(-exponent);
     const ClampedMiss<double> miss(std::ldexp(query.scale, shift), std::ldexp(lower, shift),
                                    std::ldexp(upper, shift), to_double_nearest(query.alpha.value()));

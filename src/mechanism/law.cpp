@@ -9,6 +9,7 @@
 #include "mechanism/certified.h"
 #include "mechanism/output_tails.h"
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
 namespace {
@@ -97,11 +98,13 @@ double checked_value(const OutputNoise& noise, double value, const char* paramet
 }
 
 OutputLaw::OutputLaw(const OutputNoise& noise, double value) : noise_(noise), value_(value), clamped_(0) {
+  const FloatEnvironment environment;
   check_noise(noise);
   clamped_ = checked_value(noise, value, "value");
 }
 
 double OutputLaw::probability(double x) const {
+  const FloatEnvironment environment;
   const bool at_lower = noise_.lower && x == *noise_.lower;
   const bool at_upper = noise_.upper && x == *noise_.upper;
   const double index = floor_index(x, noise_.grid);
@@ -119,6 +122,7 @@ double OutputLaw::probability(double x) const {
 }
 
 double OutputLaw::cdf(double x) const {
+  const FloatEnvironment environment;
   if (std::isnan(x)) refuse("x", "nan", "must be a number");
   if (x == infinity || (noise_.upper && x >= *noise_.upper)) return 1.0;
   if (x == -infinity || (noise_.lower && x < *noise_.lower)) return 0.0;
@@ -129,6 +133,7 @@ double OutputLaw::cdf(double x) const {
 }
 
 double OutputLaw::at_least(double x) const {
+  const FloatEnvironment environment;
   if (std::isnan(x)) refuse("x", "nan", "must be a number");
   if (x == -infinity || (noise_.lower && x <= *noise_.lower)) return 1.0;
   if (x == infinity || (noise_.upper && x > *noise_.upper)) return 0.0;
@@ -139,6 +144,7 @@ double OutputLaw::at_least(double x) const {
 }
 
 double OutputLaw::quantile(const Rational& p) const {
+  const FloatEnvironment environment;
   if (!(p > 0 && p < 1)) refuse("p", to_string(p), "must lie strictly between 0 and 1");
   const double index = certify([&](auto zero) {
     using Real = decltype(zero);
@@ -171,6 +177,7 @@ bool is_symmetric(const OutputNoise& noise, double clamped) {
 }
 
 double OutputLaw::mean() const {
+  const FloatEnvironment environment;
   if (is_symmetric(noise_, clamped_)) return clamped_ == 0 ? 0.0 : clamped_;
   return certify([&](auto zero) {
     using Real = decltype(zero);
@@ -180,6 +187,7 @@ double OutputLaw::mean() const {
 }
 
 double OutputLaw::variance() const {
+  const FloatEnvironment environment;
   return certify([&](auto zero) {
     using Real = decltype(zero);
     const OutputMoments<Real> moments = output_moments<Real>(noise_, clamped_, true);
@@ -188,6 +196,7 @@ double OutputLaw::variance() const {
 }
 
 double OutputLaw::miss(const Rational& a) const {
+  const FloatEnvironment environment;
   if (a < 0) refuse("a", to_string(a), "must not be negative");
   return certify([&](auto zero) {
     using Real = decltype(zero);
@@ -219,6 +228,7 @@ double OutputLaw::miss(const Rational& a) const {
 //   P(error > j + |f|) = (A + B) q^j,   P(error > j - |f|) = (A q + B) q^(j-1) for f >= 0, (B q + A) q^(j-1) for f < 0.
 // Up to the nearer bound clamping changes nothing; from there on only the other side can miss.
 double OutputLaw::accuracy(const FailureRate& alpha) const {
+  const FloatEnvironment environment;
   if (value_ != clamped_) {
     refuse("value", to_string(value_), "lies outside the bounds; an accuracy holds for values inside them");
   }
@@ -266,6 +276,7 @@ double OutputLaw::accuracy(const FailureRate& alpha) const {
 }
 
 OutputLaw::Table OutputLaw::table(double least) const {
+  const FloatEnvironment environment;
   if (!(least > 0) || !(least < 1)) refuse("least", to_string(least), "must lie strictly between 0 and 1");
   const double center = round_index(clamped_, noise_.grid);
   const auto output = [&](double index) {
@@ -315,6 +326,7 @@ OutputLaw::Table OutputLaw::table(double least) const {
 // On the half step of the grid that y lies in, at distances p and r from its ends, P(out <= x) is the Laplace
 // probability up to one end while x runs to the other: the difference is its mass. Any other half step has less.
 double OutputLaw::distance_to_laplace() const {
+  const FloatEnvironment environment;
   if (noise_.kind != NoiseKind::laplace) {
     refuse("noise", "geometric", "the distance to Laplace noise is that of rounding it to the grid");
   }

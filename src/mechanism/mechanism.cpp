@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
 namespace {
@@ -97,6 +98,7 @@ std::optional<double> Mechanism::upper() const {
 }
 
 Rational Mechanism::loss_bound(const Rational& distance) const {
+  const FloatEnvironment environment;
   return std::visit([&](const auto& mechanism) { return mechanism.loss_bound(distance); }, mechanism_);
 }
 
@@ -105,12 +107,14 @@ bool Mechanism::loss_is_proved() const {
 }
 
 Rational Mechanism::stated_loss() const {
+  const FloatEnvironment environment;
   const auto* precision = std::get_if<PrecisionSnapping>(&mechanism_);
   if (precision != nullptr && !precision->epsilon_is_proved()) return precision->notes_claim();
   return loss_bound(sensitivity().rational());
 }
 
 OutputNoise Mechanism::output_noise() const {
+  const FloatEnvironment environment;
   OutputNoise noise{
       .scale = scale(), .grid = grid(), .lower = lower(), .upper = upper(), .kind = this->noise()};
   if (const auto* precision = std::get_if<PrecisionSnapping>(&mechanism_)) {
@@ -121,11 +125,13 @@ OutputNoise Mechanism::output_noise() const {
 }
 
 Dyadic Mechanism::origin() const {
+  const FloatEnvironment environment;
   const auto* precision = std::get_if<PrecisionSnapping>(&mechanism_);
   return precision == nullptr ? Dyadic(0) : precision->center();
 }
 
 Rational Mechanism::arithmetic_error() const {
+  const FloatEnvironment environment;
   const auto* precision = std::get_if<PrecisionSnapping>(&mechanism_);
   if (precision == nullptr) return 0;
   // With eta = 2^-p: U* is U to a relative 2 eta, so the noise moves by 2 eta scale; the logarithm, the product and the
@@ -137,11 +143,13 @@ Rational Mechanism::arithmetic_error() const {
 }
 
 Rational Mechanism::output_error() const {
+  const FloatEnvironment environment;
   if (mode() != Mode::precision) return 0;
   return Rational(0x1p-53) * std::max(::abs(Rational(*lower())), ::abs(Rational(*upper())));
 }
 
 Accuracy Mechanism::accuracy(const FailureRate& alpha, const Rational& rounding_error) const {
+  const FloatEnvironment environment;
   const Rational arithmetic = arithmetic_error();
   AccuracyQuery query{.scale = scale(),
                       .grid = grid(),
@@ -156,6 +164,7 @@ Accuracy Mechanism::accuracy(const FailureRate& alpha, const Rational& rounding_
 }
 
 std::optional<Rational> least_epsilon(const std::function<bool(const Rational&)>& reaches) {
+  const FloatEnvironment environment;
   constexpr long exponent = -60;
   constexpr int most_doublings = 90;
   const auto enough_at = [&](const Integer& index) {

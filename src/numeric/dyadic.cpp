@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
 namespace {
@@ -19,6 +20,7 @@ Dyadic::Dyadic(std::int64_t value) : mantissa_(static_cast<long>(value)) {
 }
 
 Dyadic::Dyadic(double value) {
+  const FloatEnvironment environment;
   if (!std::isfinite(value)) {
     throw Error(ErrorCode::invalid_argument, "value",
                 "value = " + to_string(value) + ": must be a finite number");
@@ -55,6 +57,7 @@ double Dyadic::to_double_up() const {
 }
 double Dyadic::to_double_nearest() const {
   if (exponent_ >= -1074 && exponent_ <= 970 && mpz_sizeinbase(mantissa_.get_mpz_t(), 2) <= 53) {
+    const FloatEnvironment environment;
     return std::ldexp(mantissa_.get_d(), static_cast<int>(exponent_));
   }
   return snapdp::to_double_nearest(rational());

@@ -16,6 +16,7 @@ using detail::ClampGrid;
 using detail::ProductGrid;
 
 double checked_bound(double bound, const char* name) {
+  const FloatEnvironment environment;
   if (!std::isfinite(bound)) {
     throw Error(
         ErrorCode::invalid_argument, name,
@@ -26,6 +27,7 @@ double checked_bound(double bound, const char* name) {
 
 // The least k with magnitude <= 2^k.
 int exponent_of(double magnitude) {
+  const FloatEnvironment environment;
   if (magnitude == 0) return std::numeric_limits<int>::min();
   int exponent = 0;
   return std::frexp(magnitude, &exponent) == 0.5 ? exponent - 1 : exponent;
@@ -69,6 +71,7 @@ int product_exponent(const ClampBounds& x, const ClampBounds& y) {
 
 ClampBounds::ClampBounds(double lower, double upper)
     : lower_(checked_bound(lower, "lower")), upper_(checked_bound(upper, "upper")) {
+  const FloatEnvironment environment;
   if (lower > upper) {
     throw Error(ErrorCode::invalid_argument, "lower",
                 "lower = " + to_string(lower) + " is above upper = " + to_string(upper) + ": swap them");

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
 namespace {
@@ -137,6 +138,7 @@ double round_magnitude(const Integer& numerator, const Integer& denominator, Dir
 }
 
 double round(const Rational& value, Direction direction) {
+  const FloatEnvironment environment;
   if (sgn(value) == 0) return 0.0;
   const bool negative = sgn(value) < 0;
   if (negative && direction != Direction::nearest) {
@@ -166,9 +168,10 @@ std::string decimal_text(const std::string& digits, long exponent) {
 
 }  // namespace
 
-double Rational::finite(double value) {
+mpq_class Rational::of(double value) {
+  const FloatEnvironment environment;
   require_finite(value, "value");
-  return value;
+  return mpq_class(value);
 }
 
 Rational parse_rational(std::string_view text, std::string_view parameter) {
@@ -240,6 +243,7 @@ std::string to_string(double value) {
 }
 
 std::string to_hex(double value) {
+  const FloatEnvironment environment;
   char buffer[40];
   const auto [end, status] =
       std::to_chars(buffer, buffer + sizeof buffer, std::fabs(value), std::chars_format::hex, 13);

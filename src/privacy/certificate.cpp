@@ -11,6 +11,7 @@
 #include "mechanism/precision_loss.h"
 #include "privacy/loss_search.h"
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
 namespace {
@@ -183,20 +184,23 @@ bool Certificate::covers(const Rational& epsilon) const {
 }
 
 std::string Certificate::witness_text() const {
+  const FloatEnvironment environment;
   return decimal(witness, digits_of(*this), false);
 }
 
 std::string Certificate::bound_text() const {
+  const FloatEnvironment environment;
   return decimal(bound, digits_of(*this), true);
 }
 
 std::string Certificate::notes_claim_text() const {
+  const FloatEnvironment environment;
   return decimal(notes_claim ? *notes_claim : bound, digits_of(*this), true);
 }
 
 Certificate certify(const LossQuestion& question, const CertificateEffort& effort) {
-  check(question);
   const FloatEnvironment environment;
+  check(question);
   if (question.mode == Mode::precision) {
     if (question.noise == NoiseKind::geometric) {
       refuse("noise",
@@ -215,6 +219,7 @@ Certificate certify(const LossQuestion& question, const CertificateEffort& effor
 }
 
 Certificate certify(const Mechanism& mechanism, std::size_t coordinates, const CertificateEffort& effort) {
+  const FloatEnvironment environment;
   LossQuestion question{.scale = Rational(mechanism.scale()),
                         .sensitivity = mechanism.sensitivity().rational(),
                         .grid = mechanism.grid(),
@@ -232,6 +237,7 @@ Certificate certify(const Mechanism& mechanism, std::size_t coordinates, const C
 
 Rational precision_scale(const Rational& epsilon, const Dyadic& sensitivity, double lower, double upper,
                          long precision) {
+  const FloatEnvironment environment;
   const Rational two_eta = Dyadic(Integer(1), 1 - precision).rational();
   if (epsilon <= two_eta) {
     refuse("precision", "precision = " + std::to_string(precision) + ": epsilon must be above 2^" +
@@ -242,6 +248,7 @@ Rational precision_scale(const Rational& epsilon, const Dyadic& sensitivity, dou
 }
 
 Certificate compose_certificates(std::span<const Certificate> parts) {
+  const FloatEnvironment environment;
   Certificate whole;
   for (const Certificate& part : parts) {
     whole.bound += part.bound;

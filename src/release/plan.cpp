@@ -9,6 +9,7 @@
 #include "mean_accuracy.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/unit_limit.h"
+#include "snapdp/numeric/float_environment.h"
 #include "snapdp/release/suggestion.h"
 #include "snapdp/statistics/distinct.h"
 #include "snapdp/statistics/grouped.h"
@@ -570,6 +571,7 @@ Rational share_of(const Rational& left, const Rational& weight, const Rational& 
 
 Plan::Plan(Specification specification, std::span<const SourceColumn> schema)
     : specification_(std::move(specification)), schema_(schema.begin(), schema.end()) {
+  const FloatEnvironment environment;
   if (specification_.where) selection_.where = specification_.where->bind(schema);
   if (specification_.privacy_unit)
     selection_.unit = RowSelection::UnitLimit{*specification_.privacy_unit, specification_.max_rows_per_unit};
@@ -624,6 +626,7 @@ Certificate Plan::certificate() const {
 }
 
 std::vector<Saving> Plan::savings() const {
+  const FloatEnvironment environment;
   std::vector<Saving> savings;
   for (const PlannedStatistic& planned : statistics_) {
     if (planned.measurements.empty() || !planned.accuracy) continue;

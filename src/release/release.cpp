@@ -4,6 +4,7 @@
 #include <new>
 
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 #include "snapdp/random/system_generator.h"
 #include "snapdp/release/suggestion.h"
 
@@ -143,6 +144,7 @@ Released draw(const Plan& plan, const LedgerReceipt& receipt,
 
 Released release(const Specification& specification, Ledger& ledger, const OpenSource& open_source,
                  const ReleaseOptions& options) {
+  const FloatEnvironment environment;
   check_ledger(Plan(specification), ledger);
   const std::unique_ptr<Source> source = open_source();
   const std::vector<SourceColumn> header = source->columns();

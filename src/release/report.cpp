@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 #include "statistic_json.h"
 
 namespace snapdp {
@@ -312,10 +313,12 @@ bool has_schema(const std::filesystem::path& data) {
 }  // namespace
 
 std::string Plan::to_json() const {
+  const FloatEnvironment environment;
   return to_text(plan_json(*this));
 }
 
 std::string Plan::to_table(const TableStyle& style) const {
+  const FloatEnvironment environment;
   const Json json = plan_json(*this);
   const StatisticTable table(json);
   const bool open_types =
@@ -333,6 +336,7 @@ std::string Plan::to_table(const TableStyle& style) const {
 
 Report::Report(const Plan& plan, const std::vector<std::vector<std::vector<Dyadic>>>& values,
                std::optional<std::int64_t> release, const Rational& spent, const Rational& remaining) {
+  const FloatEnvironment environment;
   Json json;
   json["release"] = release ? Json(*release) : Json();
   json.update(data_json(plan.specification()));
@@ -346,6 +350,7 @@ Report::Report(const Plan& plan, const std::vector<std::vector<std::vector<Dyadi
 }
 
 Report Report::from_json(std::string_view text) {
+  const FloatEnvironment environment;
   Report report{std::string(text)};
   try {
     report.to_table();
@@ -356,6 +361,7 @@ Report Report::from_json(std::string_view text) {
 }
 
 std::string Report::to_table(const TableStyle& style) const {
+  const FloatEnvironment environment;
   const Json json = Json::parse(json_);
   const StatisticTable table(json);
   const Json& release = json.at("release");

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 
+#include "snapdp/numeric/float_environment.h"
 #include "snapdp/release/suggestion.h"
 #include "toml_document.h"
 
@@ -633,6 +634,7 @@ Specification Specification::read(const std::filesystem::path& path) {
 
 Specification Specification::parse(std::string_view text, std::string name,
                                    const std::filesystem::path& folder) {
+  const FloatEnvironment environment;
   if (text.size() > max_bytes) {
     throw Error(
         ErrorCode::invalid_argument, "specification",

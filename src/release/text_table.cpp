@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
 namespace {
@@ -81,6 +82,7 @@ std::string TextTable::to_string(const TableStyle& style) const {
 }
 
 std::string round_up_to_digits(const Rational& value, int digits) {
+  const FloatEnvironment environment;
   if (value == 0) return "0";
   const Rational magnitude = abs(value);
   const long exponent = decimal_exponent(magnitude);
@@ -106,6 +108,7 @@ std::string round_up_to_digits(const Rational& value, int digits) {
 }
 
 std::string short_number(const Rational& value) {
+  const FloatEnvironment environment;
   constexpr std::size_t longest = 12;
   std::string exact = to_string(value);
   if (exact.size() <= longest && exact.find('/') == std::string::npos) return exact;
@@ -113,6 +116,7 @@ std::string short_number(const Rational& value) {
 }
 
 std::string at_grid_resolution(const Rational& value, const Rational& spacing) {
+  const FloatEnvironment environment;
   long decimals = 0;
   constexpr long most_decimals = 30;
   if (spacing > 0) {

@@ -11,11 +11,14 @@ namespace snapdp {
 // The parser asserts that a table's name begins as a name does, although the text may say anything ("[=x]"): an abort in
 // one build, undefined behaviour in another. Its assertions throw this instead, in every build.
 struct TomlAssertion {};
+[[noreturn]] inline void fail_toml_assertion() {
+  throw TomlAssertion();
+}
 
 }  // namespace snapdp
 
 #define TOML_EXCEPTIONS 1
-#define TOML_ASSERT(condition) ((condition) ? static_cast<void>(0) : throw ::snapdp::TomlAssertion())
+#define TOML_ASSERT(condition) ((condition) ? static_cast<void>(0) : ::snapdp::fail_toml_assertion())
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #include <toml++/toml.h>

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
 namespace {
@@ -83,6 +84,7 @@ BinIndex::BinIndex(AtomType type, const Bins& bins)
       edges_(bins.kind_ == Bins::Kind::edges),
       bins_(bins.size()),
       elsewhere_(bins.has_other() ? bins.size() - 1 : bins.size()) {
+  const FloatEnvironment environment;
   if (bins.are_texts()) {
     texts_ = TextTable(bins.texts_);
     return;

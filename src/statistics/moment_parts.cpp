@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "snapdp/numeric/float_environment.h"
 #include "snapdp/statistics/moments.h"
 #include "statistics/construction.h"
 
@@ -109,6 +110,7 @@ Interval sums(const Interval& rows, const Rational& size) {
 
 double variance_from_parts(const Bounds& bounds, const Dyadic& count, const Dyadic& sum,
                            const Dyadic& squares) {
+  const FloatEnvironment environment;
   const Interval range = variance_range(bounds);
   if (count < Dyadic(2)) return to_double_nearest(range.high / 2);
   const Rational n = count.rational();
@@ -117,6 +119,7 @@ double variance_from_parts(const Bounds& bounds, const Dyadic& count, const Dyad
 
 double variance_accuracy(const Bounds& bounds, const ReleasedPart& count, const ReleasedPart& sum,
                          const ReleasedPart& squares) {
+  const FloatEnvironment environment;
   const Rational half = bounds.width().rational() / 2;
   std::optional<Interval> variance;
   if (const std::optional<Interval> n = known_count(count)) {
@@ -130,6 +133,7 @@ double variance_accuracy(const Bounds& bounds, const ReleasedPart& count, const 
 
 double covariance_from_parts(const Bounds& x, const Bounds& y, const Dyadic& count, const Dyadic& sum_x,
                              const Dyadic& sum_y, const Dyadic& products) {
+  const FloatEnvironment environment;
   if (count < Dyadic(2)) return 0;
   const Rational n = count.rational();
   return clamped((products.rational() - sum_x.rational() * sum_y.rational() / n) / (n - 1),
@@ -139,6 +143,7 @@ double covariance_from_parts(const Bounds& x, const Bounds& y, const Dyadic& cou
 double covariance_accuracy(const Bounds& x, const Bounds& y, const ReleasedPart& count,
                            const ReleasedPart& sum_x, const ReleasedPart& sum_y,
                            const ReleasedPart& products) {
+  const FloatEnvironment environment;
   const Rational half_x = x.width().rational() / 2;
   const Rational half_y = y.width().rational() / 2;
   std::optional<Interval> covariance;
@@ -153,10 +158,12 @@ double covariance_accuracy(const Bounds& x, const Bounds& y, const ReleasedPart&
 }
 
 double standard_deviation_from_variance(const Dyadic& variance) {
+  const FloatEnvironment environment;
   return to_double_nearest(root(variance.rational()).low);
 }
 
 double standard_deviation_accuracy(const ReleasedPart& variance) {
+  const FloatEnvironment environment;
   if (!std::isfinite(variance.accuracy)) return variance.accuracy;
   const Rational value = variance.value.rational();
   const Rational accuracy(variance.accuracy);
@@ -167,6 +174,7 @@ double standard_deviation_accuracy(const ReleasedPart& variance) {
 }
 
 double correlation_from_parts(const Dyadic& covariance, const Dyadic& variance_x, const Dyadic& variance_y) {
+  const FloatEnvironment environment;
   if (variance_x.sign() <= 0 || variance_y.sign() <= 0) return 0;
   const Rational c = covariance.rational();
   const Rational size = root(c * c / (variance_x.rational() * variance_y.rational())).low;
@@ -175,6 +183,7 @@ double correlation_from_parts(const Dyadic& covariance, const Dyadic& variance_x
 
 double correlation_accuracy(const ReleasedPart& covariance, const ReleasedPart& variance_x,
                             const ReleasedPart& variance_y) {
+  const FloatEnvironment environment;
   const auto enclose = [&]() -> std::optional<Interval> {
     for (const ReleasedPart* part : {&covariance, &variance_x, &variance_y}) {
       if (!std::isfinite(part->accuracy)) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 #include "statistics/construction.h"
 
 namespace snapdp {
@@ -117,6 +118,7 @@ double largest_weight(const HierarchyLayout& layout) {
 }  // namespace
 
 std::vector<Rational> consistent_counts(const HierarchyLayout& layout, const std::vector<Dyadic>& tree) {
+  const FloatEnvironment environment;
   if (tree.size() != layout.nodes()) {
     refuse("tree", "tree: " + std::to_string(tree.size()) + " nodes given; the layout has " +
                        std::to_string(layout.nodes()));
@@ -161,6 +163,7 @@ std::vector<Rational> consistent_counts(const HierarchyLayout& layout, const std
 
 double quantile_from_hierarchy(const HierarchyLayout& layout, const std::vector<Rational>& counts,
                                const Rational& q) {
+  const FloatEnvironment environment;
   require_fraction(q);
   const std::vector<Rational> below = cumulative(layout, counts);
   const Rational first = layout.edges().front().rational();
@@ -177,6 +180,7 @@ double quantile_from_hierarchy(const HierarchyLayout& layout, const std::vector<
 }
 
 double quantile_rank_error(const HierarchyLayout& layout, double node_accuracy, const Rational& q) {
+  const FloatEnvironment environment;
   require_fraction(q);
   if (!(node_accuracy >= 0)) refuse("node_accuracy", "node_accuracy: it is a distance, at least 0");
   if (std::isinf(node_accuracy)) return node_accuracy;
@@ -186,6 +190,7 @@ double quantile_rank_error(const HierarchyLayout& layout, double node_accuracy, 
 
 QuantileInterval quantile_interval(const HierarchyLayout& layout, const std::vector<Rational>& counts,
                                    const Rational& q, double rank_error) {
+  const FloatEnvironment environment;
   require_fraction(q);
   if (!(rank_error >= 0)) refuse("rank_error", "rank_error: it is a number of rows, at least 0");
   const std::vector<Rational> below = cumulative(layout, counts);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 #include "statistics/construction.h"
 #include "statistics/folds.h"
 
@@ -89,6 +90,7 @@ Aggregation make_centered_sum(const VectorDomain& domain, Metric metric) {
 }
 
 double mean_from_parts(const Bounds& bounds, const Dyadic& centered_sum, const Dyadic& count) {
+  const FloatEnvironment environment;
   const Rational lower = bounds.lower().rational();
   const Rational upper = bounds.upper().rational();
   const Rational center = (lower + upper) / 2;

@@ -22,11 +22,11 @@ class Rational : public mpq_class {
   Rational() = default;
   Rational(const mpq_class& value) : mpq_class(value) {}        // NOLINT: results of arithmetic are rationals
   Rational(mpq_class&& value) : mpq_class(std::move(value)) {}  // NOLINT
-  Rational(double value) : mpq_class(finite(value)) {}          // NOLINT
-  Rational(float value) : mpq_class(finite(value)) {}           // NOLINT
+  Rational(double value) : mpq_class(of(value)) {}              // NOLINT
+  Rational(float value) : mpq_class(of(value)) {}               // NOLINT
 
  private:
-  static double finite(double value);
+  static mpq_class of(double value);
 };
 
 // Reads "0.25", "1e-3", "1/4", "1_000" or a C99 hex float ("0x1p-2") as exactly the number it denotes.
