@@ -71,7 +71,10 @@ Header parse_header(std::string_view line) {
   const std::vector<std::string_view> cells = split(line);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (cells[i].empty()) refuse(1, "", "a column without a name; begin with the header of column names");
-    const std::string column(cells[i].substr(0, 40));
+    std::string column(cells[i].substr(0, 40));
+    for (char& c : column) {
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';  // no terminal shall obey it
+    }
     if (std::find(names.begin(), names.end(), cells[i]) == names.end()) {
       refuse(1, column, "is not a column of these vectors; remove it or correct its name");
     }

@@ -154,5 +154,15 @@ TEST(Trace, ReadsTheNamesOfKernels) {
   }
 }
 
+TEST(Trace, MessagesHoldNothingThatATerminalObeys) {
+  try {
+    trace("epsilon\x1b[2J\x7f,value\n");
+    FAIL();
+  } catch (const Error& error) {
+    const std::string text = error.what() + error.parameter();
+    EXPECT_EQ(text.find_first_of("\x1b\x7f"), std::string::npos) << text;
+  }
+}
+
 }  // namespace
 }  // namespace snapdp
