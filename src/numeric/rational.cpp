@@ -237,6 +237,7 @@ std::string to_string(const Rational& value) {
 }
 
 std::string to_string(double value) {
+  const FloatEnvironment environment;
   char buffer[32];
   const auto [end, status] = std::to_chars(buffer, buffer + sizeof buffer, value);
   return std::string(buffer, status == std::errc() ? end : buffer);

@@ -294,9 +294,9 @@ void choices(Survey& survey) {
   survey.add("binomial upper", binomial_upper_bound(30, 1000, Rational(1, 1000)));
   std::vector<double> first;
   std::vector<double> second;
-  for (int i = 0; i < 200; ++i) {
-    first.push_back(i % 7 * tiny);
-    second.push_back(i % 9 * tiny);
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    first.push_back(std::bit_cast<double>(i % 7));
+    second.push_back(std::bit_cast<double>(i % 9));
   }
   survey.add("audit", audit(first, second, Rational(1, 20)).loss_lower_bound);
 }
