@@ -12,7 +12,6 @@
 #include "rows.h"
 #include "snapdp/error.h"
 #include "snapdp/statistics/grouped.h"
-#include "snapdp/statistics/quantiles.h"
 
 namespace snapdp {
 namespace {
@@ -437,7 +436,6 @@ TEST(States, NeverCountMoreRowsThanTheirSumsHave) {
   const std::vector<Aggregation> aggregations{
       make_count(reals, symmetric_distance()), make_sum(reals, symmetric_distance()),
       make_histogram(keyed, symmetric_distance(), Bins::edges({0, 2})),
-      make_hierarchy(vector_domain<double>(), symmetric_distance(), HierarchyLayout({0, 1, 2})),
       make_grouped(keyed, symmetric_distance(), Bins::edges({0, 2}), make_count())};
   for (const Aggregation& aggregation : aggregations) {
     const Totals none = aggregation.start().totals();
