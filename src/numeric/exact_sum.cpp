@@ -17,17 +17,19 @@ using detail::ProductGrid;
 
 double checked_bound(double bound, const char* name) {
   const FloatEnvironment environment;
+  bound = pinned(bound);
   if (!std::isfinite(bound)) {
     throw Error(
         ErrorCode::invalid_argument, name,
         std::string(name) + " = " + to_string(bound) + ": bounds must be finite; clamp to a finite range");
   }
-  return bound + 0.0;  // -0 becomes +0
+  return pinned(bound + 0.0);  // -0 becomes +0
 }
 
 // The least k with magnitude <= 2^k.
 int exponent_of(double magnitude) {
   const FloatEnvironment environment;
+  magnitude = pinned(magnitude);
   if (magnitude == 0) return std::numeric_limits<int>::min();
   int exponent = 0;
   return std::frexp(magnitude, &exponent) == 0.5 ? exponent - 1 : exponent;
@@ -72,11 +74,11 @@ int product_exponent(const ClampBounds& x, const ClampBounds& y) {
 ClampBounds::ClampBounds(double lower, double upper)
     : lower_(checked_bound(lower, "lower")), upper_(checked_bound(upper, "upper")) {
   const FloatEnvironment environment;
-  if (lower > upper) {
+  if (pinned(lower) > pinned(upper)) {
     throw Error(ErrorCode::invalid_argument, "lower",
                 "lower = " + to_string(lower) + " is above upper = " + to_string(upper) + ": swap them");
   }
-  exponent_ = exponent_of(std::max(std::fabs(lower_), std::fabs(upper_)));
+  exponent_ = exponent_of(pinned(std::max(std::fabs(pinned(lower_)), std::fabs(pinned(upper_)))));
 }
 
 void ExactSum::add(std::span<const double> rows, InstructionSet kernel) {

@@ -47,4 +47,16 @@ class FloatEnvironment {
 #endif
 };
 
+// `value`, computed here. Compilers do not know that arithmetic depends on the control register: they may move what is
+// computed from arguments before the scope, or what is returned after it (clang does). Numbers that enter or leave a
+// FloatEnvironment in registers pass through this.
+inline double pinned(double value) noexcept {
+#if defined(__SSE2__)
+  asm volatile("" : "+x"(value));
+#else
+  asm volatile("" : "+m"(value));
+#endif
+  return value;
+}
+
 }  // namespace snapdp
