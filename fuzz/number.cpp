@@ -51,10 +51,11 @@ void check_roundings(const Rational& number) {
   }
 }
 
-// What is written is read back as the same number, or refused for its length alone.
+// What is written is read back as the same number, or refused for its length or exponent alone: 100e400 is 1e402.
 void check_text(const Rational& number) {
   const std::string text = to_string(number);
-  if (text.size() <= 100) {
+  static const Rational largest = parse_rational("1e400", "largest");
+  if (text.size() <= 100 && abs(number) <= largest) {
     SNAPDP_FUZZ_CHECK(parse_rational(text, "number") == number);
   } else {
     fuzz::refuses([&] { SNAPDP_FUZZ_CHECK(parse_rational(text, "number") == number); });

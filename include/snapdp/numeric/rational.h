@@ -52,7 +52,8 @@ Integer floor(const Rational& value);
 // ceil(value).
 Integer ceil(const Rational& value);
 
-// A decimal when the number has a finite one of at most 40 significant digits, otherwise "p/q". Reads back exactly.
+// A decimal when the number has a finite one of at most 40 significant digits, otherwise "p/q". Reads back exactly, within
+// the limits of parse_rational.
 std::string to_string(const Rational& value);
 // The shortest decimal that reads back as `value` ("0.1", "1e+300", "inf", "nan").
 std::string to_string(double value);
