@@ -1,6 +1,9 @@
 // Queries about utility: what a plan asks before any row is read. Each is answered in closed form.
 #include <benchmark/benchmark.h>
 
+#include <cmath>
+#include <string>
+
 #include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/bounds.h"
@@ -59,6 +62,19 @@ void register_all() {
                                    .alpha = alpha,
                                    .grid = automatic ? GridChoice::automatic() : GridChoice::notes()});
     });
+    // On the notes' grid every other target is met by a power of two alone: see scale_for_accuracy.
+    add("accuracy/to_epsilon_wide", [=](int i) {
+      return epsilon_for_accuracy({.sensitivity = 1,
+                                   .accuracy = Rational(std::exp2(i % 40 - 20) * scale_of(i)),
+                                   .alpha = alpha,
+                                   .grid = automatic ? GridChoice::automatic() : GridChoice::notes()});
+    });
+    add("accuracy/laplace", [=](int i) { return laplace_accuracy(accuracy_query(i, automatic)); });
+    add("accuracy/worst_miss",
+        [=](int i) { return worst_miss(scale_of(i), Grid(automatic ? -9 : 1), Rational(7, 2)); });
+    add("law/cdf", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).cdf(44); });
+    add("law/mean", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).mean(); });
+    add("law/distance", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).distance_to_laplace(); });
     add("law/miss", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).miss(3); });
     add("law/probability", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).probability(44); });
     add("law/quantile",
@@ -79,7 +95,47 @@ void register_all() {
       return notes_half_width({.sensitivity = 1, .half_range = 50, .gamma = alpha},
                               Rational(1 / scale_of(i)));
     });
+    add("bound/notes_accuracy", [=](int i) {
+      return notes_half_width_for_accuracy({.sensitivity = 1, .half_range = 50, .gamma = alpha},
+                                           Rational(scale_of(i) * 3), alpha);
+    });
   }
+
+  const auto geometric = [](const std::string& name, const auto& query) {
+    benchmark::RegisterBenchmark(("utility/" + name + "/geometric").c_str(),
+                                 [query](benchmark::State& state) { run(state, query); });
+  };
+  const auto noise = [](int i) {
+    return OutputNoise{.scale = scale_of(i), .lower = 0.0, .upper = 100.0, .kind = NoiseKind::geometric};
+  };
+  const auto query = [](int i) {
+    return AccuracyQuery{
+        .scale = scale_of(i), .grid = Grid(0), .alpha = alpha, .noise = NoiseKind::geometric};
+  };
+  geometric("accuracy/conservative", [=](int i) { return conservative_accuracy(query(i)); });
+  geometric("accuracy/tight", [=](int i) { return tight_accuracy(query(i)); });
+  geometric("accuracy/clamped", [=](int i) { return clamped_accuracy(query(i), 0, 100); });
+  geometric("accuracy/clamped_narrow", [=](int i) { return clamped_accuracy(query(i), 0, 5); });
+  geometric("accuracy/for_value", [=](int i) { return OutputLaw(noise(i), 42).accuracy(alpha); });
+  geometric("accuracy/to_epsilon", [=](int i) {
+    return epsilon_for_accuracy({.sensitivity = 1,
+                                 .accuracy = Rational(scale_of(i) * 4),
+                                 .alpha = alpha,
+                                 .noise = NoiseKind::geometric});
+  });
+  geometric("law/miss", [=](int i) { return OutputLaw(noise(i), 42).miss(3); });
+  geometric("law/probability", [=](int i) { return OutputLaw(noise(i), 42).probability(44); });
+  geometric("law/cdf", [=](int i) { return OutputLaw(noise(i), 42).cdf(44); });
+  geometric("law/quantile", [=](int i) { return OutputLaw(noise(i), 42).quantile(Rational(1, 4)); });
+  geometric("law/mean", [=](int i) { return OutputLaw(noise(i), 42).mean(); });
+  geometric("law/variance", [=](int i) { return OutputLaw(noise(i), 42).variance(); });
+  geometric("bias/guess", [=](int i) { return bias(noise(i), 98); });
+  geometric("bias/worst", [=](int i) { return worst_bias(noise(i)).bias; });
+  geometric("bias/uniform", [=](int i) { return expected_bias_uniform(noise(i)); });
+  geometric("bound/minimal", [=](int i) {
+    return minimal_bounds(scale_of(i), Grid(0), {0, 100}, alpha, NoiseKind::geometric).binding_probability;
+  });
+  geometric("bound/binding", [=](int i) { return binding_probability(noise(i), {10, 90}); });
 }
 
 [[maybe_unused]] const bool registered = (register_all(), true);

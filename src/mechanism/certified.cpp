@@ -97,85 +97,128 @@ Fast sqrt(const Fast& a) {
 
 namespace {
 
-// 2^(i/32) - 1 for i = -16 ... 16, and the inverse factorials 1/k!.
-struct ExpTables {
-  std::array<Fast, 33> power;
-  std::array<Fast, 6> inverse_factorial;
+// Sums and products of double-doubles inside exp and expm1, whose error is bounded as a whole there. A product loses less
+// than 7 u^2 < 2^-103 of the result, u = 2^-53.
+Pair product(Pair a, Pair b) {
+  const Pair c = two_product(a.hi, b.hi);
+  return fast_two_sum(c.hi, c.lo + (a.hi * b.lo + a.lo * b.hi));
+}
+
+// a + b for |a| >= |b| or a = 0. Loses less than 2 u (|a.lo| + |b.lo|) + u^2 |a + b|, to first order.
+Pair fast_sum(Pair a, Pair b) {
+  const Pair s = fast_two_sum(a.hi, b.hi);
+  return fast_two_sum(s.hi, s.lo + (a.lo + b.lo));
+}
+
+// x divided by a small integer; off by less than 2^-106 of it.
+Pair quotient(double x, double divisor) {
+  const double hi = x / divisor;
+  const Pair back = two_product(hi, divisor);
+  return {hi, ((x - back.hi) - back.lo) / divisor};
+}
+
+// 2^(i/256) - 1 for i = -128 ... 128, off by less than 2^-105 of it.
+struct PowerTable {
+  std::array<Pair, 257> at;
 };
 
-}  // namespace
-
-// expm1(a) 2^n and n from a = n ln 2 + i ln 2 / 32 + s, |i| <= 16, |s| <= ln 2 / 64: with t = 2^(i/32) - 1,
-// expm1(a - n ln 2) = t + (1 + t) expm1(s). As |t| > 0.021 unless i = 0, and |s| < 0.011, the sum keeps its relative
-// accuracy.
-Fast Fast::expm1_reduced(const Fast& a, int& exponent) {
-  static const ExpTables tables = [] {
-    ExpTables result;
+const PowerTable& power_table() {
+  static const PowerTable table = [] {
+    PowerTable result;
     mpfr_t x;
     mpfr_init2(x, 200);
-    for (std::size_t i = 0; i <= 32; ++i) {
-      mpfr_set_si_2exp(x, static_cast<long>(i) - 16, -5, MPFR_RNDN);
+    for (std::size_t i = 0; i <= 256; ++i) {
+      mpfr_set_si_2exp(x, static_cast<long>(i) - 128, -8, MPFR_RNDN);
       mpfr_exp2(x, x, MPFR_RNDN);
       mpfr_sub_ui(x, x, 1, MPFR_RNDN);
       const double hi = mpfr_get_d(x, MPFR_RNDN);
       mpfr_sub_d(x, x, hi, MPFR_RNDN);
-      const double lo = mpfr_get_d(x, MPFR_RNDN);
-      result.power[i] = Fast(hi, lo, std::fabs(hi) * 0x1p-105);
+      result.at[i] = {hi, mpfr_get_d(x, MPFR_RNDN)};
     }
     mpfr_clear(x);
-    double factorial = 1;
-    for (std::size_t k = 1; k < result.inverse_factorial.size(); ++k) {
-      factorial *= static_cast<double>(k);
-      result.inverse_factorial[k] = Fast(1.0) / Fast(factorial);
-    }
     return result;
   }();
-  // ln 2 / 32 in three pieces: the product of the first, of 37 bits, with a 14-bit count is exact, and the third ends
-  // at 2^-146, so that count ln 2 / 32 is off by less than 2^-132.
-  constexpr double step_a = 0x1.62e42fefap-6;
-  constexpr double step_b = 0x39ef35793c767p-94;
-  constexpr double step_c = 0x3007e5ed5e81ep-146;
-  constexpr double nearest_integer = 0x1.8p52;
-  const double count = (a.hi_ * 0x1.71547652b82fep+5 + nearest_integer) - nearest_integer;
-  const int steps = static_cast<int>(count);
-  exponent = (steps + 16 + 32 * 1024) / 32 - 1024;
-  const int index = steps - 32 * exponent + 16;
-  Fast s = a;
-  if (steps != 0) {
-    const Pair b = two_product(count, step_b);
-    const Pair rest = fast_two_sum(b.hi, b.lo + count * step_c);
-    s = a - Fast(count * step_a) - Fast(rest.hi, rest.lo, 0x1p-132);
-  }
-  // The terms s^6/6! ... s^11/11!, divided by s^5, in double: with |s| < 0.011 they are below 2^-15.9, double
-  // arithmetic (and s for its high part) loses less than 2^-66 and the terms left out less than 2^-74.
-  const double h = s.hi_;
-  const double tail =
-      h *
-      (1.0 / 720 + h * (1.0 / 5040 +
-                        h * (1.0 / 40320 + h * (1.0 / 362880 + h * (1.0 / 3628800 + h * (1.0 / 39916800))))));
-  Fast p = (tables.inverse_factorial[5] + Fast(tail, 0.0, 0.0)).widened(0x1p-65);
-  for (std::size_t k = 4; k >= 1; --k) p = tables.inverse_factorial[k] + s * p;
-  p = s * p;
-  if (index == 16) return p;
-  const Fast& t = tables.power[static_cast<std::size_t>(index)];
-  return t + (Fast(1.0) + t) * p;
+  return table;
 }
 
+// a = (256 n + i) ln 2 / 256 + s with |i| <= 128 and |s| < 0.00136 < 2^-9.5: e^a = 2^n (1 + t) (1 + p) with t = 2^(i/256)
+// - 1 and p = expm1(s).
+struct Reduced {
+  Pair p;  // off by less than 2^-94 |p| for this s
+  Pair t;
+  int n;
+  int i;
+  double error;  // of this s
+};
+
+Reduced reduce(double hi, double lo) {
+  // ln 2 / 256 in three pieces: the product of the first, of 36 bits, with a 17-bit count is exact, and the third ends
+  // at 2^-149, so that count ln 2 / 256 is off by less than 2^-132.
+  constexpr double step_a = 0x1.62e42fefap-9;
+  constexpr double step_b = 0x39ef35793c767p-97;
+  constexpr double step_c = 0x3007e5ed5e81ep-149;
+  constexpr double nearest_integer = 0x1.8p52;
+  Reduced result{};
+  const double count = (hi * 0x1.71547652b82fep+8 + nearest_integer) - nearest_integer;
+  const int steps = static_cast<int>(count);
+  result.n = (steps + 128 + 256 * 1024) / 256 - 1024;
+  const int index = steps - 256 * result.n + 128;
+  result.i = index - 128;
+  result.t = power_table().at[static_cast<std::size_t>(index)];
+  Pair s{hi, lo};
+  if (steps != 0) {
+    const Pair b = two_product(count, step_b);
+    const Pair r = two_sum(hi, -(count * step_a));
+    const Pair v = two_sum(r.hi, -b.hi);
+    s = two_sum(v.hi, (lo - (b.lo + count * step_c)) + (r.lo + v.lo));
+    // The sum of the low parts, at most u |a|, 2^-80, 0 (hi and its product with step_a cancel) and u |s|, loses less
+    // than 2 u times their sum, and |a| > 2^-9.6.
+    result.error = std::fabs(hi) * 0x1p-103;
+  }
+  // p = s + (s^2/2 + s^3 (1/6 + s/24 + s^2 r)), r = 1/120 + s/720 + ... + s^4/9!. The terms left out are below
+  // |s|^9/10! < 2^-106 of p. s^2 r in double is off by less than 4 u of it, which makes 4 u s^4/120 < 2^-95 of p. The
+  // last sum loses 2^-104 of p, and everything else less.
+  static const Pair sixth = quotient(1, 6);
+  static const Pair twenty_fourth = quotient(1, 24);
+  const double h = s.hi;
+  const double r = 1.0 / 120 + h * (1.0 / 720 + h * (1.0 / 5040 + h * (1.0 / 40320 + h * (1.0 / 362880))));
+  const Pair square = product(s, s);
+  const Pair cube = product(square, s);
+  const Pair fourth = product(s, twenty_fourth);
+  const Pair rest = fast_two_sum(fourth.hi, square.hi * r);
+  const Pair factor = fast_sum(sixth, {rest.hi, rest.lo + fourth.lo});
+  const Pair half_square{square.hi * 0.5, square.lo * 0.5};
+  result.p = fast_sum(s, fast_sum(half_square, product(cube, factor)));
+  return result;
+}
+
+}  // namespace
+
+// With v = 1 + t: 2^n (v + v p). The error of p counts 2^-94 |p| < 2^-103, those of t, v, the product and the sum less
+// than 2^-104 each, relative to the result.
 Fast exp(const Fast& a) {
   if (!(a.radius_ < 0x1p-10) || !(a.hi_ < 277)) throw Undecided();
   // exp(-277 + 2^-10) < 2^-399.
   if (a.hi_ < -277) return Fast(0.0, 0.0, 0x1p-399);
-  int exponent = 0;
-  const Fast p = Fast::expm1_reduced(a, exponent);
-  return ldexp(Fast(1.0) + p, exponent);
+  if (a.hi_ == 0 && a.radius_ == 0) return Fast(1.0);
+  const Reduced x = reduce(a.hi_, a.lo_);
+  const Pair v = fast_sum({1.0, 0.0}, x.t);
+  const Pair z = fast_sum(v, product(v, x.p));
+  const double factor = internal::power_of_two(x.n);
+  // |e^d - 1| < |d| (1 + 2^-10).
+  const double relative = (a.radius_ + x.error) * (1 + 0x1p-7) + 0x1p-100;
+  return Fast(z.hi * factor, z.lo * factor, z.hi * factor * relative);
 }
 
+// With n = 0, t + v p. When i is not 0, |t| > 0.0027 and |p| < 0.00137, so that the result is about |v p| or more and
+// more than |t| / 2.1.
 Fast expm1(const Fast& a) {
-  if (std::fabs(a.hi_) < 0.33 && a.radius_ < 0x1p-10) {
-    int exponent = 0;
-    return Fast::expm1_reduced(a, exponent);  // exponent = 0: fewer than 16 steps of ln 2 / 32
-  }
-  return exp(a) - Fast(1.0);
+  if (!(std::fabs(a.hi_) < 0.33 && a.radius_ < 0x1p-10)) return exp(a) - Fast(1.0);
+  const Reduced x = reduce(a.hi_, a.lo_);
+  Pair z = x.p;
+  if (x.i != 0) z = fast_sum(x.t, product(fast_sum({1.0, 0.0}, x.t), x.p));
+  // e^a < 1.4.
+  return Fast(z.hi, z.lo, (a.radius_ + x.error) * 1.5 + std::fabs(z.hi) * 0x1p-93);
 }
 
 // The library's logarithm is only a guess y: log(a) = y + log1p(a e^-y - 1), and |log1p(z) - z| <= z^2
@@ -192,13 +235,19 @@ Fast log(const Fast& a) {
 
 Fast log1p(const Fast& a) {
   if (!(a.hi_ + 1 > 4 * a.radius_)) throw Undecided();
-  if (!(a.hi_ < 1)) return log(a + Fast(1.0));
+  if (!(a.hi_ > -0.5 && a.hi_ < 1)) return log(a + Fast(1.0));
   const Fast guess(std::log1p(a.hi_));
   const Fast power = expm1(guess);
-  const Fast z = (a - power) / (Fast(1.0) + power);
-  const double bound = (std::fabs(z.hi_) + z.radius_) * round_up_factor;
+  // z = (a - power) / (1 + power) is about as small as the rounding of the guess, and a double will do: the low parts
+  // of both, 1 + power and the quotient lose less than 8 u of it.
+  const Fast difference = a - power;
+  const double divisor = 1 + power.hi_;
+  const double z = difference.hi_ / divisor;
+  const double error =
+      (difference.radius_ + std::fabs(z) * power.radius_) * 1.01 / divisor + std::fabs(z) * 0x1p-50;
+  const double bound = std::fabs(z) + error;
   if (!(bound < 0.5)) throw Undecided();
-  return (guess + z).widened(bound * bound);
+  return (guess + Fast(z, 0.0, 0.0)).widened(error + bound * bound);
 }
 
 int sign(const Fast& a) {

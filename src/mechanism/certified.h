@@ -69,7 +69,6 @@ class Fast {
   }
   // Adds a distance to the enclosure.
   Fast widened(double by) const { return Fast(hi_, lo_, (radius_ + by) * (1 + 0x1p-50)); }
-  static Fast expm1_reduced(const Fast& a, int& exponent);
 
   double hi_ = 0;
   double lo_ = 0;

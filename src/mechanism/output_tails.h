@@ -48,8 +48,14 @@ class OutputTails {
   OutputTails(const OutputNoise& noise, double clamped)
       : geometric_(noise.kind == NoiseKind::geometric),
         ratio_(in_steps<Real>(noise.scale, noise.grid)),
+        inverse_ratio_(Real(1.0) / ratio_),
         center_(round_index(clamped, noise.grid)),
-        fraction_(in_steps<Real>(clamped, noise.grid) - center_) {}
+        fraction_(in_steps<Real>(clamped, noise.grid) - center_) {
+    if (geometric_) {
+      q_ = exp(-inverse_ratio_);
+      inverse_one_plus_q_ = Real(1.0) / (Real(1.0) + q_);
+    }
+  }
 
   const Real& ratio() const { return ratio_; }
   // m and f.
@@ -61,9 +67,10 @@ class OutputTails {
   Real below(const Real& j) const { return tail(j, fraction_); }
   // P(M = m), without cancellation.
   Real at_center() const {
-    if (geometric_) return -expm1(-inverse_ratio()) / (Real(1.0) + exp(-inverse_ratio()));
+    if (geometric_) return one_minus_q() * inverse_one_plus_q_;
     const Real half(0.5);
-    return ldexp(-expm1(-(half - fraction_) / ratio_) - expm1(-(half + fraction_) / ratio_), -1);
+    return ldexp(-expm1((fraction_ - half) * inverse_ratio_) - expm1(-(half + fraction_) * inverse_ratio_),
+                 -1);
   }
   // P(M >= k) and P(M <= k) for any integer k.
   Real at_least(const Real& k) const {
@@ -82,19 +89,24 @@ class OutputTails {
     return (side > 0 ? above(j) : below(-j)) * one_minus_q();
   }
 
-  Real inverse_ratio() const { return Real(1.0) / ratio_; }
-  Real one_minus_q() const { return -expm1(-inverse_ratio()); }
+  const Real& inverse_ratio() const { return inverse_ratio_; }
+  Real one_minus_q() const { return -expm1(-inverse_ratio_); }
 
  private:
   Real tail(const Real& j, const Real& shift) const {
-    if (geometric_) return exp(-j / ratio_) / (Real(1.0) + exp(-inverse_ratio()));
-    return ldexp(exp((Real(0.5) - j - shift) / ratio_), -1);
+    if (!geometric_) return ldexp(exp((Real(0.5) - j - shift) * inverse_ratio_), -1);
+    const bool first = sign(j - Real(1.0)) == 0;
+    return (first ? q_ : exp(-j * inverse_ratio_)) * inverse_one_plus_q_;
   }
 
   bool geometric_;
   Real ratio_;
+  Real inverse_ratio_;
   Real center_;
   Real fraction_;
+  // For geometric noise.
+  Real q_;
+  Real inverse_one_plus_q_;
 };
 
 }  // namespace snapdp

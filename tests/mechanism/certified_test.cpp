@@ -72,6 +72,28 @@ TEST(Certified, FastEnclosesTheElementaryFunctions) {
   }
 }
 
+// e^a is put together from 2^n, 2^(i/256) and a rest of at most ln 2 / 512: where the rest is largest, where it vanishes,
+// and where it is tiny, with a low part or without.
+TEST(Certified, FastEnclosesExponentialsWhereTheirTableChanges) {
+  std::mt19937_64 engine(4);
+  const double half_step = std::log(2) / 512;
+  for (int i = -4000; i <= 4000; ++i) {
+    const double near = (i % 5 == 0 ? 33 * i : i) * half_step;
+    const double hi = near + near * static_cast<double>(static_cast<int>(engine() % 9) - 4) * 0x1p-52;
+    const double lo =
+        i % 3 == 0 ? 0.0 : hi * 0x1p-55 * (1 + std::ldexp(static_cast<double>(engine() >> 12), -52));
+    const Fast x = Fast(hi) + Fast(lo);
+    const oracle::Number exact = oracle::Number(hi) + oracle::Number(lo);
+    ASSERT_TRUE(encloses(exp(x), oracle::Number::unary(mpfr_exp, exact))) << hi << " " << lo;
+    if (hi > -60) {
+      ASSERT_TRUE(encloses(expm1(x), oracle::Number::unary(mpfr_expm1, exact))) << hi << " " << lo;
+    }
+    if (hi > -0.999) {
+      ASSERT_TRUE(encloses(log1p(x), oracle::Number::unary(mpfr_log1p, exact))) << hi << " " << lo;
+    }
+  }
+}
+
 TEST(Certified, FastEnclosesArithmetic) {
   std::mt19937_64 engine(2);
   for (int i = 0; i < 20000; ++i) {
