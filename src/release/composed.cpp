@@ -1,5 +1,7 @@
 #include "composed.h"
 
+#include <functional>
+#include <limits>
 #include <stdexcept>
 
 #include "mean_accuracy.h"
@@ -55,6 +57,34 @@ class Parts {
   double Accuracy::*kind_;
 };
 
+// planned_accuracy from the accuracies of the parts by name.
+std::optional<double> planned_from(const PlannedStatistic& planned, std::optional<std::uint64_t> size,
+                                   const std::function<double(const std::string&)>& accuracy) {
+  const Bounds& x = planned.bounds.front();
+  const Bounds& y = planned.bounds.back();
+  const StatisticKind kind = planned.specification.kind;
+  const auto has = [&](const std::string& name) {
+    return planned.measurements.size() == 1 && planned.measurements.front().part == name;
+  };
+  if (planned.specification.group_by || (!size && !has("variance"))) return std::nullopt;
+  switch (kind) {
+    case StatisticKind::mean:
+      return planned_mean_accuracy(x, *size, accuracy("sum"), accuracy("count"));
+    case StatisticKind::variance:
+      return planned_variance_accuracy(x, *size, accuracy("count"), accuracy("sum"), accuracy("squares"));
+    case StatisticKind::standard_deviation:
+      return planned_standard_deviation_accuracy(
+          x, has("variance") ? accuracy("variance")
+                             : planned_variance_accuracy(x, *size, accuracy("count"), accuracy("sum"),
+                                                         accuracy("squares")));
+    case StatisticKind::covariance:
+      return planned_covariance_accuracy(x, y, *size, accuracy("count"), accuracy("sum_x"), accuracy("sum_y"),
+                                         accuracy("products"));
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& values, double Accuracy::*kind) {
@@ -97,6 +127,21 @@ Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& val
       break;
   }
   throw std::logic_error("this kind is released itself");
+}
+
+std::optional<double> planned_accuracy(const PlannedStatistic& planned, std::optional<std::uint64_t> size,
+                                       double Accuracy::*kind) {
+  return planned_from(planned, size, [&](const std::string& name) {
+    for (const PlannedMeasurement& part : planned.measurements) {
+      if (part.part == name) return part.accuracy.*kind;
+    }
+    throw std::logic_error("no part has this name");
+  });
+}
+
+std::optional<double> guess_accuracy(const PlannedStatistic& planned, std::optional<std::uint64_t> size) {
+  return planned_from(planned, size,
+                      [](const std::string&) { return std::numeric_limits<double>::infinity(); });
 }
 
 Rational part_alpha(const PlannedStatistic& planned) {

@@ -2,6 +2,8 @@
 // post-processing.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "snapdp/release/plan.h"
@@ -19,5 +21,13 @@ struct Composed {
 // `values` are the released numbers in the order of planned.measurements; `kind` says which of their accuracies to take
 // (conservative or tight). The value does not depend on it.
 Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& values, double Accuracy::*kind);
+
+// How far the value may be off for every dataset of `size` rows, known beforehand. Nothing where that cannot be told: under
+// add-remove without a size, for groups, whose sizes are private, and for correlations, whose variances may be next to 0.
+std::optional<double> planned_accuracy(const PlannedStatistic& planned, std::optional<std::uint64_t> size,
+                                       double Accuracy::*kind);
+
+// The same when the parts say nothing at all: how far off any guess in the public range may be.
+std::optional<double> guess_accuracy(const PlannedStatistic& planned, std::optional<std::uint64_t> size);
 
 }  // namespace snapdp

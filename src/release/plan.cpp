@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "composed.h"
-#include "mean_accuracy.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/unit_limit.h"
 #include "snapdp/numeric/float_environment.h"
@@ -165,8 +164,10 @@ class StatisticPlanner {
       add_parts();
     }
     std::vector<Certificate> certificates;
-    for (const PlannedMeasurement& part : planned_.measurements) {
+    for (PlannedMeasurement& part : planned_.measurements) {
       planned_.epsilon += part.epsilon;
+      part.certificate = certify(part.measurement.mechanism(),
+                                 part.measurement.aggregation().output_domain().dimension, {.pairs = 1'000});
       planned_.loss_bound += part.measurement.mechanism().stated_loss();
       certificates.push_back(part.certificate);
     }
@@ -325,10 +326,7 @@ class StatisticPlanner {
     Measurement measurement = measurement_of(aggregation, epsilon);
     const Accuracy accuracy = measurement.accuracy(alpha);
     if (statistic_.group_by) columns.insert(columns.begin(), *statistic_.group_by);
-    Certificate certificate = certify(measurement.mechanism(),
-                                      measurement.aggregation().output_domain().dimension, {.pairs = 1'000});
-    planned_.measurements.push_back(
-        {part, std::move(columns), std::move(measurement), epsilon, accuracy, std::move(certificate)});
+    planned_.measurements.push_back({part, std::move(columns), std::move(measurement), epsilon, accuracy, {}});
   }
 
   Measurement measurement_of(const Aggregation& aggregation, const Rational& epsilon) const {
@@ -381,13 +379,11 @@ class StatisticPlanner {
     }
     plan_parts(parts, 1);
     if (!planned_.accuracy) refuse_accuracy();
-    if (statistic_.kind == StatisticKind::mean) {
-      const Rational width = planned_.bounds.front().width().rational();
-      if (*statistic_.accuracy >= width) {
-        refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
-                               ": is not below the width of the bounds, " + to_string(width) +
-                               "; any guess is that accurate");
-      }
+    const Rational guess(*guess_accuracy(planned_, specification_.expected_size));
+    if (*statistic_.accuracy >= guess) {
+      refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
+                             ": is not below the width of the public range, " + to_string(guess) +
+                             "; any guess is that accurate");
     }
     const auto reaches = [&](const Rational& epsilon) {
       plan_parts(parts, epsilon);
@@ -398,19 +394,23 @@ class StatisticPlanner {
 
   [[noreturn]] void refuse_accuracy() const {
     const std::string given = " = " + to_string(*statistic_.accuracy) + ": ";
-    if (statistic_.kind != StatisticKind::mean) {
-      refuse("accuracy", given + "how far a " + to_string(statistic_.kind) +
-                             " may be off depends on its noisy parts; give epsilon or weight instead");
+    const std::string kind = to_string(statistic_.kind);
+    if (statistic_.kind == StatisticKind::correlation) {
+      refuse("accuracy",
+             given +
+                 "how far a correlation may be off depends on the variances, which may be next to 0; "
+                 "give epsilon or weight instead");
     }
     if (statistic_.group_by) {
       refuse("accuracy",
-             given +
-                 "how far the mean of a group may be off depends on the number of its rows, which is "
-                 "not public; give epsilon or weight instead");
+             given + "how far the " + kind +
+                 " of a group may be off depends on the number of its rows, which is not public; give "
+                 "epsilon or weight instead");
     }
-    refuse("accuracy", given +
-                           "how far a mean under add-remove may be off depends on the number of rows; add "
-                           "expected_size under [data], or give epsilon instead");
+    refuse("accuracy",
+           given + "how far a " + kind +
+               " under add-remove may be off depends on the number of rows; add expected_size under "
+               "[data], or give epsilon instead");
   }
 
   // The least epsilon that reaches the accuracy asked for.
@@ -436,18 +436,17 @@ class StatisticPlanner {
       add_part(parts[i].name, parts[i].columns, parts[i].aggregation,
                Rational(epsilon * statistic_.split[i] / weights), part_alpha(planned_));
     }
-    const bool planned_mean =
-        statistic_.kind == StatisticKind::mean && specification_.expected_size && !statistic_.group_by;
-    if (!planned_mean) return;
-    const Accuracy& sum_accuracy = planned_.measurements[0].accuracy;
-    const Accuracy& count_accuracy = planned_.measurements[1].accuracy;
-    const auto mean_accuracy = [&](double Accuracy::*kind) {
-      return planned_mean_accuracy(planned_.bounds.front(), *specification_.expected_size, sum_accuracy.*kind,
-                                   count_accuracy.*kind);
+    planned_.accuracy = composed_accuracy();
+  }
+
+  // What is known beforehand of the value that is computed from the parts.
+  std::optional<StatisticAccuracy> composed_accuracy() const {
+    const auto accuracy = [&](double Accuracy::*kind) {
+      return planned_accuracy(planned_, specification_.expected_size, kind);
     };
-    planned_.accuracy =
-        StatisticAccuracy{mean_accuracy(&Accuracy::conservative), mean_accuracy(&Accuracy::tight),
-                          mean_accuracy(&Accuracy::laplace), std::nullopt};
+    if (!accuracy(&Accuracy::tight)) return std::nullopt;
+    return StatisticAccuracy{*accuracy(&Accuracy::conservative), *accuracy(&Accuracy::tight),
+                             *accuracy(&Accuracy::laplace), std::nullopt};
   }
 
   const Specification& specification_;

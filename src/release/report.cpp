@@ -181,9 +181,9 @@ class StatisticTable {
                 " rows and within \xc2\xb1, the farther end of its interval.\n";
       } else if (statistic.at("accuracy").is_null() && !statistic.contains("value") &&
                  !(statistic.contains("groups") && statistic.at("groups").at(0).contains("value"))) {
-        const bool mean = statistic.at("kind") == "mean" && !statistic.contains("groups");
+        const bool by_size = statistic.at("kind") != "correlation" && !statistic.contains("groups");
         text += name + ": how far it may be off depends on its noisy parts and is told with the release" +
-                (mean ? ", or here with expected_size.\n" : ".\n");
+                (by_size ? ", or here with expected_size.\n" : ".\n");
       }
     }
     return text;

@@ -203,4 +203,56 @@ double correlation_accuracy(const ReleasedPart& covariance, const ReleasedPart& 
                     enclose());
 }
 
+namespace {
+
+// What a result of at most this size may move when it is rounded to the nearest double.
+Rational largest_rounding(const Rational& largest) {
+  return largest / (Integer(1) << 53) + Dyadic(Integer(1), -1075).rational();
+}
+
+// See moments.h. `range` is the public one: for N' < 2 some constant in it is released.
+double planned_accuracy(const Bounds& x, const Bounds& y, const Interval& range, std::uint64_t size,
+                        double count_accuracy, double sum_x_accuracy, double sum_y_accuracy,
+                        double products_accuracy) {
+  const FloatEnvironment environment;
+  const Rational width = range.high - range.low;
+  for (const double accuracy : {count_accuracy, sum_x_accuracy, sum_y_accuracy, products_accuracy}) {
+    if (!std::isfinite(accuracy)) return to_double_up(width);
+  }
+  const Rational rows(Integer(static_cast<unsigned long>(size)));
+  const Rational k = std::max(Rational(count_accuracy), Rational(1));
+  const Rational least_rows = rows - k;
+  if (least_rows < 2) return to_double_up(width);
+  const Rational s(sum_x_accuracy);
+  const Rational t(sum_y_accuracy);
+  const Rational half_x = x.width().rational() / 2;
+  const Rational half_y = y.width().rational() / 2;
+  const Rational sums = rows * (half_x * t + half_y * s + k * half_x * half_y) + s * t;
+  const Rational error = (Rational(products_accuracy) + sums / least_rows) / (least_rows - 1);
+  return to_double_up(std::min(Rational(error + largest_rounding(range.high)), width));
+}
+
+}  // namespace
+
+double planned_covariance_accuracy(const Bounds& x, const Bounds& y, std::uint64_t size,
+                                   double count_accuracy, double sum_x_accuracy, double sum_y_accuracy,
+                                   double products_accuracy) {
+  return planned_accuracy(x, y, covariance_range(x, y), size, count_accuracy, sum_x_accuracy, sum_y_accuracy,
+                          products_accuracy);
+}
+
+double planned_variance_accuracy(const Bounds& bounds, std::uint64_t size, double count_accuracy,
+                                 double sum_accuracy, double squares_accuracy) {
+  return planned_accuracy(bounds, bounds, variance_range(bounds), size, count_accuracy, sum_accuracy,
+                          sum_accuracy, squares_accuracy);
+}
+
+double planned_standard_deviation_accuracy(const Bounds& bounds, double variance_accuracy) {
+  const FloatEnvironment environment;
+  const Root largest = root(variance_range(bounds).high);
+  if (!std::isfinite(variance_accuracy)) return to_double_up(largest.high);
+  const Rational error = root(Rational(variance_accuracy)).high + (largest.high - largest.low);
+  return to_double_up(std::min(Rational(error + largest_rounding(largest.high)), largest.high));
+}
+
 }  // namespace snapdp

@@ -7,6 +7,7 @@
 
 #include "release/replace.h"
 #include "snapdp/error.h"
+#include "snapdp/statistics/moments.h"
 
 namespace snapdp {
 namespace {
@@ -122,6 +123,48 @@ TEST(Plan, AMeanUnderAddRemoveIsTwoReleases) {
   EXPECT_NEAR(planned, (5 * count + sum) / (5000 - count), 1e-9);
 }
 
+TEST(Plan, WhatIsComputedFromPartsHasAnAccuracyWhereItCanBeTold) {
+  const std::string x = "column = \"x\"\nbounds = [0, 100]\nepsilon = 0.1";
+  const std::string xy = "columns = [\"x\", \"y\"]\nbounds = [[0, 100], [0, 1]]\nepsilon = 0.1";
+  const std::string variance = statistic("v", "kind = \"variance\"\n" + x);
+  const std::string deviation = statistic("s", "kind = \"standard_deviation\"\n" + x);
+  const std::string covariance = statistic("c", "kind = \"covariance\"\n" + xy);
+  const std::string correlation = statistic("r", "kind = \"correlation\"\n" + xy);
+  const std::string groups =
+      statistic("g", "kind = \"variance\"\n" + x + "\ngroup_by = \"k\"\nkeys = [1, 2]");
+  const std::string head = replaced(add_remove_head, "[budget]", "expected_size = 5000\n[budget]");
+  const Plan expected = plan_of(head, variance + deviation + covariance + correlation + groups);
+  const auto& statistics = expected.statistics();
+  const auto part = [](const PlannedStatistic& planned, const std::string& name) {
+    for (const PlannedMeasurement& measurement : planned.measurements) {
+      if (measurement.part == name) return measurement.accuracy.tight;
+    }
+    throw std::logic_error("no such part");
+  };
+  EXPECT_EQ(statistics[0].accuracy->tight,
+            planned_variance_accuracy(Bounds(0, 100), 5000, part(statistics[0], "count"),
+                                      part(statistics[0], "sum"), part(statistics[0], "squares")));
+  EXPECT_EQ(statistics[1].accuracy->tight,
+            planned_standard_deviation_accuracy(Bounds(0, 100), statistics[0].accuracy->tight));
+  EXPECT_EQ(statistics[2].accuracy->tight,
+            planned_covariance_accuracy(Bounds(0, 100), Bounds(0, 1), 5000, part(statistics[2], "count"),
+                                        part(statistics[2], "sum_x"), part(statistics[2], "sum_y"),
+                                        part(statistics[2], "products")));
+  EXPECT_FALSE(statistics[3].accuracy.has_value());
+  EXPECT_FALSE(statistics[4].accuracy.has_value());
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_GE(statistics[i].accuracy->conservative, statistics[i].accuracy->tight);
+    EXPECT_LE(statistics[i].accuracy->laplace, statistics[i].accuracy->tight);
+  }
+  // Without a size, nothing; under change-one the variance is released itself.
+  const Plan unknown = plan_of(add_remove_head, variance + deviation + covariance);
+  for (const PlannedStatistic& planned : unknown.statistics()) EXPECT_FALSE(planned.accuracy.has_value());
+  const Plan change_one = plan_of(change_one_head, variance + deviation + correlation);
+  EXPECT_EQ(change_one.statistics()[1].accuracy->tight,
+            planned_standard_deviation_accuracy(Bounds(0, 100), change_one.statistics()[0].accuracy->tight));
+  EXPECT_FALSE(change_one.statistics()[2].accuracy.has_value());
+}
+
 TEST(Plan, TheLeastEpsilonThatIsAccurateEnough) {
   const auto plan_for = [](const std::string& head, const std::string& name, const std::string& keys) {
     return plan_of(head, statistic(name, keys));
@@ -134,6 +177,13 @@ TEST(Plan, TheLeastEpsilonThatIsAccurateEnough) {
       {change_one_head,
        "kind = \"histogram\"\ncolumn = \"x\"\ncategories = [1, 2, 3]\naccuracy = 20\ngrid = \"notes\""},
       {head, "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 100]\naccuracy = 0.25"},
+      {head, "kind = \"variance\"\ncolumn = \"x\"\nbounds = [0, 100]\naccuracy = 60"},
+      {head, "kind = \"standard_deviation\"\ncolumn = \"x\"\nbounds = [0, 100]\naccuracy = 9"},
+      {head, "kind = \"covariance\"\ncolumns = [\"x\", \"y\"]\nbounds = [[0, 100], [0, 1]]\naccuracy = 1"},
+      {change_one_head, "kind = \"standard_deviation\"\ncolumn = \"x\"\nbounds = [0, 100]\naccuracy = 2"},
+      {change_one_head,
+       "kind = \"standard_deviation\"\ncolumn = \"x\"\nbounds = [0, 100]\naccuracy = 2\nmode = "
+       "\"precision\""},
       {head, "kind = \"count\"\naccuracy = 10"}};
   for (const auto& [start, keys] : wanted) {
     const Plan plan = plan_for(start, "x", keys);
@@ -252,6 +302,14 @@ TEST(Plan, RefusesWhatCannotBeDone) {
        "add expected_size under [data]"},
       {replaced(add_remove_head, "[budget]", "expected_size = 10\n[budget]"), mean + "accuracy = 1",
        ErrorCode::invalid_argument, "any guess is that accurate"},
+      {replaced(add_remove_head, "[budget]", "expected_size = 10\n[budget]"),
+       "kind = \"variance\"\ncolumn = \"x\"\nbounds = [0, 1]\naccuracy = 0.5", ErrorCode::invalid_argument,
+       "any guess is that accurate"},
+      {add_remove_head, "kind = \"standard_deviation\"\ncolumn = \"x\"\nbounds = [0, 1]\naccuracy = 0.1",
+       ErrorCode::invalid_argument, "add expected_size under [data]"},
+      {change_one_head,
+       "kind = \"correlation\"\ncolumns = [\"x\", \"y\"]\nbounds = [[0, 1], [0, 1]]\naccuracy = 0.1",
+       ErrorCode::invalid_argument, "may be next to 0"},
       {replaced(add_remove_head, "[budget]", "nulls = { impute = 0.5 }\n[budget]"),
        "kind = \"sum\"\ncolumn = \"x\"\ntype = \"integer\"\nbounds = [0, 1]\nepsilon = 1",
        ErrorCode::invalid_argument, "impute = 0.5: must be a whole number"},

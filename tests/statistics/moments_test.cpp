@@ -381,5 +381,86 @@ TEST(MomentParts, AccuraciesHoldForEveryErrorOfTheParts) {
   EXPECT_GT(informative, 50);
 }
 
+// The same for accuracies that are known beforehand: no data of that many rows and no errors of the parts are worse.
+TEST(MomentParts, PlannedAccuraciesHoldForEveryDatasetAndError) {
+  std::mt19937_64 engine(37);
+  const Bounds bounds(-2, 6);
+  const Bounds other(0, 1);
+  double closest_variance = 0;
+  double closest_covariance = 0;
+  for (int round = 0; round < 4000; ++round) {
+    const std::size_t n = 4 + engine() % (round % 2 == 0 ? 6 : 60);
+    // At the ends above all, where the statistics are largest; the columns alike, opposite or unrelated.
+    const std::size_t low = engine() % (n + 1);
+    const std::uint64_t shape = engine() % 4;
+    std::vector<double> x;
+    std::vector<double> y;
+    for (std::size_t i = 0; i < n; ++i) {
+      x.push_back(shape == 3 ? static_cast<double>(engine() % 17) / 2 - 2 : i < low ? -2 : 6);
+      y.push_back(shape == 0   ? (x.back() + 2) / 8
+                  : shape == 1 ? 1 - (x.back() + 2) / 8
+                               : static_cast<double>(engine() % 2));
+    }
+    // One accuracy at a time, or all.
+    const auto accuracy = [&](double most) {
+      return engine() % 2 == 0 ? 0 : std::ldexp(static_cast<double>(engine() % 1025), -10) * most;
+    };
+    const double a_count = static_cast<double>(engine() % 3);
+    const double a_x = accuracy(4);
+    const double a_y = accuracy(1);
+    const double a_squares = accuracy(16);
+    const double a_products = accuracy(2);
+    const auto noisy = [&](const Rational& exact, double most) {
+      return to_dyadic(exact, "exact") + Dyadic(engine() % 2 == 0 ? most : -most);
+    };
+    const Rational c = center(bounds);
+    const Rational d = center(other);
+    const Dyadic count = noisy(size_of(x), a_count);
+    const Dyadic sum_x = noisy(power_sum(x, c, 1), a_x);
+    const Dyadic sum_y = noisy(power_sum(y, d, 1), a_y);
+    const Dyadic squares = noisy(power_sum(x, c, 2), a_squares);
+    const Dyadic products = noisy(product_sum(x, y, c, d), a_products);
+    const double variance = variance_from_parts(bounds, count, sum_x, squares);
+    const double covariance = covariance_from_parts(bounds, other, count, sum_x, sum_y, products);
+    const double planned_variance = planned_variance_accuracy(bounds, n, a_count, a_x, a_squares);
+    const double planned_covariance =
+        planned_covariance_accuracy(bounds, other, n, a_count, a_x, a_y, a_products);
+    const Rational exact_variance = exact_covariance(x, x);
+    const Rational error = abs(Rational(variance) - exact_variance);
+    const Rational error_xy = abs(Rational(covariance) - exact_covariance(x, y));
+    ASSERT_LE(error, Rational(planned_variance)) << round;
+    ASSERT_LE(error_xy, Rational(planned_covariance)) << round;
+    // |s - sqrt(v)| <= a if and only if max(s - a, 0)^2 <= v <= (s + a)^2.
+    const Rational deviation(standard_deviation_from_variance(Dyadic(variance)));
+    const Rational a(planned_standard_deviation_accuracy(bounds, planned_variance));
+    ASSERT_LE(exact_variance, (deviation + a) * (deviation + a)) << round;
+    if (deviation > a) {
+      ASSERT_GE(exact_variance, (deviation - a) * (deviation - a)) << round;
+    }
+    if (n > 20) {
+      closest_variance = std::max(closest_variance, Rational(error / Rational(planned_variance)).get_d());
+      closest_covariance =
+          std::max(closest_covariance, Rational(error_xy / Rational(planned_covariance)).get_d());
+    }
+  }
+  // And no wild overestimates.
+  EXPECT_GT(closest_variance, 0.9);
+  EXPECT_GT(closest_covariance, 0.9);
+}
+
+TEST(MomentParts, PlannedAccuraciesAreAtMostThePublicRange) {
+  const Bounds bounds(-2, 6);
+  const Bounds other(0, 1);
+  EXPECT_EQ(planned_variance_accuracy(bounds, 100, infinity, 1, 1), 32);
+  EXPECT_EQ(planned_variance_accuracy(bounds, 100, 98.5, 0, 0), 32);  // too few rows may be left
+  EXPECT_EQ(planned_variance_accuracy(bounds, 1, 0, 0, 0), 32);
+  EXPECT_EQ(planned_covariance_accuracy(bounds, other, 100, 1, 1, infinity, 1), 8);
+  EXPECT_EQ(planned_covariance_accuracy(bounds, other, 100, 1, 1, 1, 1e300), 8);
+  const double largest = std::sqrt(32.0);
+  EXPECT_GE(planned_standard_deviation_accuracy(bounds, infinity), largest);
+  EXPECT_LE(planned_standard_deviation_accuracy(bounds, 32), largest * (1 + 0x1p-51));
+  EXPECT_NEAR(planned_standard_deviation_accuracy(bounds, 0.25), 0.5, 0x1p-48);
+}
+
 }  // namespace
 }  // namespace snapdp

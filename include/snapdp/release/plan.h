@@ -59,8 +59,8 @@ struct PlannedStatistic {
   // At most epsilon, and proved; in precision mode sometimes only claimed by the notes (Mechanism::stated_loss).
   Rational loss_bound;
   Certificate certificate;  // of the measurements together; zeros for a public constant
-  // Absent for what is computed from parts, except a mean with expected_size: how far a quotient may be off depends
-  // on the noisy parts.
+  // Absent for what is computed from parts and may be off by what depends on them: under add-remove without
+  // expected_size, for groups, and for correlations.
   std::optional<StatisticAccuracy> accuracy;
 };
 

@@ -83,4 +83,25 @@ double correlation_from_parts(const Dyadic& covariance, const Dyadic& variance_x
 double correlation_accuracy(const ReleasedPart& covariance, const ReleasedPart& variance_x,
                             const ReleasedPart& variance_y);
 
+// How far they may be off known beforehand, for every dataset of `size` rows and parts that are within these accuracies;
+// at most the width of the public range, and rounded up. Let p, s, t and k be the accuracies of products, sums and
+// count, k >= 1; N the size, S, T, P the exact parts and S', T', P', N' the released ones, N' >= N - k >= 2; C and C' the
+// covariances they give. Then
+//
+//     (C' - C) (N' - 1) = (P' - P) - (S' T' / N' - S T / N) - C (N' - N)
+//     S' T' / N' - S T / N = (S (T' - T) + T (S' - S) + (S' - S) (T' - T)) / N' - S T (N' - N) / (N N')
+//
+// and with m = S / N, l = T / N, |m| <= h_x and |l| <= h_y the two terms with N' - N are together at most
+// k (|C| + |m l| N / N') <= k h_x h_y N / (N - k): |C| (N - 1) / N <= sqrt((h_x^2 - m^2) (h_y^2 - l^2)), and
+// sqrt((h_x^2 - m^2) (h_y^2 - l^2)) + |m l| <= h_x h_y (Cauchy-Schwarz). Therefore
+//
+//     |C' - C| <= (p + (N (h_x t + h_y s + k h_x h_y) + s t) / (N - k)) / (N - k - 1).
+double planned_covariance_accuracy(const Bounds& x, const Bounds& y, std::uint64_t size,
+                                   double count_accuracy, double sum_x_accuracy, double sum_y_accuracy,
+                                   double products_accuracy);
+double planned_variance_accuracy(const Bounds& bounds, std::uint64_t size, double count_accuracy,
+                                 double sum_accuracy, double squares_accuracy);
+// Of the root of a variance that is this accurate: |sqrt(a) - sqrt(b)| <= sqrt(|a - b|).
+double planned_standard_deviation_accuracy(const Bounds& bounds, double variance_accuracy);
+
 }  // namespace snapdp
