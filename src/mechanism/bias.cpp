@@ -126,7 +126,8 @@ double bias(const OutputNoise& noise, double guess) {
 // Where no bound is near, the bias is a periodic function of y. Bounds add terms that decrease in y on all y that round
 // strictly inside them: -(constant) e^(y/ratio) for the upper, +(constant) e^(-y/ratio) for the lower. So going down by
 // whole steps only raises b: it is largest within one step above the y that round to the lower bound or below it, and by
-// the mirror image least near the upper bound.
+// the mirror image least near the upper bound. With the lower bound alone b exceeds the periodic function everywhere and
+// that is odd, so that b is nowhere as far below zero as it is above it within that one step: no other y need be looked at.
 WorstBias worst_bias(const OutputNoise& noise) {
   const FloatEnvironment environment;
   check_noise(noise);

@@ -199,4 +199,15 @@ double clamped_accuracy(const AccuracyQuery& query, double lower, double upper) 
   return finish(value(above));
 }
 
+double clamped_accuracy(const AccuracyQuery& query, std::optional<double> lower,
+                        std::optional<double> upper) {
+  if (lower && upper) return clamped_accuracy(query, *lower, *upper);
+  const FloatEnvironment environment;
+  check_noise(
+      {.scale = query.scale, .grid = query.grid, .lower = lower, .upper = upper, .kind = query.noise});
+  AccuracyQuery free = query;
+  free.range.reset();
+  return tight_accuracy(free);
+}
+
 }  // namespace snapdp

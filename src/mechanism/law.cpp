@@ -276,8 +276,14 @@ double OutputLaw::accuracy(const FailureRate& alpha) const {
 }
 
 OutputLaw::Table OutputLaw::table(double least) const {
+  return table(least, least);
+}
+
+OutputLaw::Table OutputLaw::table(double least_below, double least_above) const {
   const FloatEnvironment environment;
-  if (!(least > 0) || !(least < 1)) refuse("least", to_string(least), "must lie strictly between 0 and 1");
+  for (const double least : {least_below, least_above}) {
+    if (!(least > 0) || !(least < 1)) refuse("least", to_string(least), "must lie strictly between 0 and 1");
+  }
   const double center = round_index(clamped_, noise_.grid);
   const auto output = [&](double index) {
     double x = std::ldexp(index, static_cast<int>(noise_.grid.exponent()));
@@ -285,25 +291,27 @@ OutputLaw::Table OutputLaw::table(double least) const {
     if (noise_.upper) x = std::min(x, *noise_.upper);
     return x == 0 ? 0.0 : x;
   };
-  // About where the probability of an index falls below `least`; the exact end follows.
+  // About how far from the center the probability of an index falls below `least`; the exact end follows.
   const double ratio = certify([&](auto zero) {
     using Real = decltype(zero);
     return round_up(in_steps<Real>(noise_.scale, noise_.grid), 0);
   });
-  const double reach =
-      std::ceil(ratio * std::max(0.0, -std::log(least) - std::log(std::max(ratio, 0.25)))) + 2;
-  double first = center - reach;
-  double last = center + reach;
+  const auto reach = [&](double least) {
+    return std::ceil(ratio * std::max(0.0, -std::log(least) - std::log(std::max(ratio, 0.25)))) + 2;
+  };
+  double first = center - reach(least_below);
+  double last = center + reach(least_above);
   if (noise_.lower) first = std::max(first, floor_index(*noise_.lower, noise_.grid));
   if (noise_.upper) last = std::min(last, ceil_index(*noise_.upper, noise_.grid));
   if (!(last - first < most_rows)) {
     refuse("grid", to_string(noise_.grid),
-           "the law has more than ten million outputs of probability " + to_string(least) +
+           "the law has more than ten million outputs of probability " +
+               to_string(std::min(least_below, least_above)) +
                " or more; choose a coarser grid or raise the least probability");
   }
-  const auto keep = [&](double index) { return probability(output(index)) >= least; };
-  while (first < center && !keep(first)) ++first;
-  while (last > center && !keep(last)) --last;
+  const auto keep = [&](double index, double least) { return probability(output(index)) >= least; };
+  while (first < center && !keep(first, least_below)) ++first;
+  while (last > center && !keep(last, least_above)) --last;
   Table table;
   const auto rows = static_cast<std::size_t>(last - first) + 1;
   for (std::size_t row = 0; row < rows; ++row) {

@@ -234,6 +234,7 @@ TEST(Accuracy, Refusals) {
   EXPECT_EQ(refused_parameter([&] { clamped_accuracy(query, 1, 1); }), "lower");
   EXPECT_EQ(refused_parameter([&] { clamped_accuracy(query, std::nan(""), 1); }), "lower");
   EXPECT_EQ(refused_parameter([&] { clamped_accuracy(query, 0, infinity); }), "upper");
+  EXPECT_EQ(refused_parameter([&] { clamped_accuracy(query, std::nullopt, infinity); }), "upper");
   const AccuracyQuery geometric{.scale = 1, .grid = Grid(1), .alpha = 0.05, .noise = NoiseKind::geometric};
   EXPECT_EQ(refused_parameter([&] { tight_accuracy(geometric); }), "grid");
   query.range = 0.0;
@@ -335,6 +336,58 @@ TEST(ClampedAccuracy, KnownValuesAndLimits) {
   EXPECT_NEAR(clamped_accuracy(rounded, -3, 3), std::min(6.0, clamped_accuracy(query, -3, 3) + 0.0625),
               1e-12);
   EXPECT_LE(clamped_accuracy({.scale = 1e300, .grid = Grid(990), .alpha = 0.05}, 0, 1), 1);
+}
+
+// On a half line the worst value is as bad as on the whole one, and no worse.
+TEST(ClampedAccuracy, OneBoundSavesNothing) {
+  std::mt19937_64 engine(33);
+  const auto pick = [&](std::uint64_t n) { return static_cast<int>(engine() % n); };
+  for (int i = 0; i < 40; ++i) {
+    const double scale = std::ldexp(1 + pick(1000), -8);
+    const Grid grid(pick(6) - 2);
+    const double unit = std::ldexp(1.0, static_cast<int>(grid.exponent()));
+    const double bound = unit * (pick(64) - 32) / 16;
+    const double alpha = std::vector<double>{0.9, 0.6, 0.3, 0.05, 0.001}[static_cast<std::size_t>(pick(5))];
+    const AccuracyQuery query{
+        .scale = scale, .grid = grid, .alpha = alpha, .rounding_error = Rational(1, 64)};
+    const double a = clamped_accuracy(query, bound, std::nullopt);
+    ASSERT_EQ(a, clamped_accuracy(query, std::nullopt, bound));
+    ASSERT_EQ(a, clamped_accuracy(query, std::nullopt, std::nullopt));
+    ASSERT_EQ(a, clamped_accuracy(query, bound, bound + 2 * a + 4 * unit + 1));
+    const double noise_alone =
+        clamped_accuracy({.scale = scale, .grid = grid, .alpha = alpha}, bound, std::nullopt);
+    for (const bool up : {false, true}) {
+      const OutputNoise noise{.scale = scale,
+                              .grid = grid,
+                              .lower = up ? std::nullopt : std::optional(bound),
+                              .upper = up ? std::optional(bound) : std::nullopt};
+      double worst = 0;
+      double worst_below = 0;  // with an accuracy a little smaller
+      const double less = noise_alone - unit * 1e-6;
+      const double reach = noise_alone + 3 * unit;
+      // Values that lie `noise_alone` from the thresholds of the grid, a little before and after.
+      for (double k = std::floor((bound - reach) / unit); k * unit <= bound + reach; ++k) {
+        for (const double sign : {-1.0, 1.0}) {
+          for (const double nudge : {-1e-7, 0.0, 1e-7}) {
+            const double y = k * unit + sign * noise_alone + nudge * unit;
+            if (up ? y > bound : y < bound) continue;
+            const OutputLaw law(noise, y);
+            worst = std::max(worst, law.miss(Rational(noise_alone)));
+            if (less >= 0) worst_below = std::max(worst_below, law.miss(Rational(less)));
+          }
+        }
+      }
+      ASSERT_LE(worst, alpha) << i;
+      if (less >= 0) {
+        ASSERT_GT(worst_below, alpha - 1e-9) << i;
+      }
+    }
+  }
+  const AccuracyQuery counts{.scale = 2, .grid = Grid(0), .alpha = 0.05, .noise = NoiseKind::geometric};
+  EXPECT_EQ(clamped_accuracy(counts, 0.0, std::nullopt), tight_accuracy(counts));
+  AccuracyQuery ranged = counts;
+  ranged.range = 1;
+  EXPECT_EQ(clamped_accuracy(ranged, 0.0, std::nullopt), tight_accuracy(counts));
 }
 
 TEST(GeometricAccuracy, IsTheLeastInteger) {

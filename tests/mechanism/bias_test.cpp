@@ -122,10 +122,16 @@ TEST(WorstBias, IsWorseThanAScan) {
     all.push_back({.scale = scale, .grid = Grid(0), .lower = -3.25, .upper = 2.5});
     all.push_back({.scale = scale, .grid = Grid(0), .lower = 0.125, .upper = 0.375});
     all.push_back({.scale = scale, .grid = Grid(0)});
+    for (const double bound : {-3.25, 0.0, 0.5, 0.75}) {
+      all.push_back({.scale = scale, .grid = Grid(0), .lower = bound});
+      all.push_back({.scale = scale, .grid = Grid(0), .upper = bound});
+    }
   }
   for (const double scale : {50.0, 1e4, 1e9}) {
     all.push_back({.scale = scale, .grid = Grid(0), .lower = -30.0, .upper = 20.5});
     all.push_back({.scale = scale, .grid = Grid(0)});
+    all.push_back({.scale = scale, .grid = Grid(0), .lower = -30.0});
+    all.push_back({.scale = scale, .grid = Grid(0), .upper = 20.5});
   }
   for (const OutputNoise& noise : all) {
     const WorstBias worst = worst_bias(noise);
@@ -161,6 +167,57 @@ TEST(WorstBias, IsWorseThanAScan) {
   double largest = 0;
   for (int y = 0; y <= 10; ++y) largest = std::max(largest, std::fabs(bias(geometric, y)));
   EXPECT_EQ(std::fabs(worst_bias(geometric).bias), largest);
+}
+
+// Nothing reaches a bound 2000 scales away: what holds near one bound then holds for it alone.
+TEST(Bias, OneBoundIsTheLimitOfAFarSecondOne) {
+  std::vector<OutputNoise> all = noises();
+  for (const double bound : {-7.0, 0.0, 12.0}) {
+    all.push_back({.scale = 2.5, .lower = bound, .kind = NoiseKind::geometric});
+    all.push_back({.scale = 0.25, .upper = bound, .kind = NoiseKind::geometric});
+  }
+  int one_sided = 0;
+  for (const OutputNoise& noise : all) {
+    if (noise.lower.has_value() == noise.upper.has_value()) continue;
+    ++one_sided;
+    const double unit = std::ldexp(1.0, static_cast<int>(noise.grid.exponent()));
+    const double far = unit * (std::ceil(2000 * noise.scale / unit) + 100);
+    OutputNoise two = noise;
+    (noise.lower ? two.upper : two.lower) = noise.lower ? far : -far;
+    OutputNoise other = two;  // its far bound alone
+    (noise.lower ? other.lower : other.upper).reset();
+    const double near = noise.lower ? *noise.lower : *noise.upper;
+    for (int i = -40; i <= 40; ++i) {
+      double guess = near + unit * i / 8;
+      if (noise.kind == NoiseKind::geometric) guess = near + i;
+      ASSERT_EQ(bias(noise, guess), bias(two, guess)) << describe(noise) << " at " << guess;
+    }
+    const double worst = std::fabs(worst_bias(noise).bias);
+    ASSERT_EQ(std::fabs(worst_bias(two).bias), std::max(worst, std::fabs(worst_bias(other).bias)))
+        << describe(noise);
+    // It pulls inwards. Without the bound the bias would be less.
+    EXPECT_EQ(worst_bias(noise).bias > 0, noise.lower.has_value()) << describe(noise);
+    OutputNoise free = noise;
+    free.lower.reset();
+    free.upper.reset();
+    EXPECT_GE(worst, std::fabs(worst_bias(free).bias)) << describe(noise);
+  }
+  EXPECT_GT(one_sided, 20);
+}
+
+// Far from the only bound the bias is that of the grid alone: none for geometric noise and fine grids.
+TEST(Bias, VanishesFarFromTheOnlyBound) {
+  const OutputNoise fine{.scale = 1, .grid = Grid(-10), .lower = 0.0};
+  EXPECT_NEAR(bias(fine, 0), 0.5, 1e-3);
+  EXPECT_NEAR(bias(fine, 5), std::exp(-5) / 2, 1e-5);
+  EXPECT_LT(std::fabs(bias(fine, 60)), 1e-24);
+  const OutputNoise integers{.scale = 3, .upper = 0.0, .kind = NoiseKind::geometric};
+  EXPECT_LT(bias(integers, 0), -1);
+  EXPECT_LT(std::fabs(bias(integers, -300)), 1e-40);
+  EXPECT_EQ(worst_bias(integers).guess, 0);
+  const OutputNoise coarse{.scale = 1, .grid = Grid(3), .lower = 0.0};
+  const OutputNoise free{.scale = 1, .grid = Grid(3)};
+  EXPECT_NEAR(bias(coarse, 802), bias(free, 2), 1e-15);
 }
 
 TEST(ExpectedBias, WeighsGuesses) {

@@ -331,6 +331,63 @@ TEST(Law, TablesHoldEverything) {
   EXPECT_THROW(OutputLaw({.scale = 1, .grid = Grid(-40)}, 0).table(), Error);
 }
 
+// Each side of the table is that of the table with this one limit.
+TEST(Law, TablesHaveALimitForEachSide) {
+  for (const Case& c : cases()) {
+    const OutputLaw law(c.noise, c.value);
+    const OutputLaw::Table table = law.table(1e-9, 1e-3);
+    const OutputLaw::Table fine = law.table(1e-9);
+    const OutputLaw::Table coarse = law.table(1e-3);
+    EXPECT_EQ(table.below, fine.below) << describe(c);
+    EXPECT_EQ(table.above, coarse.above) << describe(c);
+    EXPECT_EQ(table.outputs.front().output, fine.outputs.front().output) << describe(c);
+    EXPECT_EQ(table.outputs.back().output, coarse.outputs.back().output) << describe(c);
+    for (std::size_t i = 0; i < table.outputs.size(); ++i) {
+      ASSERT_EQ(table.outputs[i].output, fine.outputs[i].output) << describe(c);
+      ASSERT_EQ(table.outputs[i].probability, fine.outputs[i].probability) << describe(c);
+    }
+  }
+  // Down to the bound, however rare, and on the open side no farther than 1e-15.
+  const OutputLaw::Table table =
+      OutputLaw({.scale = 1, .grid = Grid(0), .lower = 0.0}, 600).table(0x1p-1074, 1e-15);
+  EXPECT_EQ(table.outputs.front().output, 0);
+  EXPECT_GT(table.outputs.front().probability, 0);
+  EXPECT_EQ(table.below, 0);
+  EXPECT_LT(table.outputs.back().output, 640);
+  EXPECT_GT(table.above, 0);
+}
+
+// A bound is absent when it is so far away that nothing reaches it.
+TEST(Law, OneBoundIsTheLimitOfAFarSecondOne) {
+  int laws = 0;
+  for (Case c : cases()) {
+    if (c.noise.lower.has_value() == c.noise.upper.has_value()) continue;
+    ++laws;
+    const OutputLaw law(c.noise, c.value);
+    const double far = std::ceil(2000 * c.noise.scale) + 500;
+    (c.noise.lower ? c.noise.upper : c.noise.lower) = c.noise.lower ? far : -far;
+    const OutputLaw two(c.noise, c.value);
+    EXPECT_EQ(law.mean(), two.mean()) << describe(c);
+    EXPECT_EQ(law.variance(), two.variance()) << describe(c);
+    for (const double p : {1e-9, 0.05, 0.5, 0.99}) {
+      EXPECT_EQ(law.quantile(Rational(p)), two.quantile(Rational(p))) << describe(c);
+    }
+    const OutputLaw::Table of_one = law.table(1e-12);
+    const OutputLaw::Table of_two = two.table(1e-12);
+    ASSERT_EQ(of_one.outputs.size(), of_two.outputs.size()) << describe(c);
+    for (std::size_t i = 0; i < of_one.outputs.size(); ++i) {
+      const double x = of_one.outputs[i].output;
+      ASSERT_EQ(x, of_two.outputs[i].output) << describe(c);
+      ASSERT_EQ(law.probability(x), two.probability(x)) << describe(c);
+      ASSERT_EQ(law.cdf(x), two.cdf(x)) << describe(c);
+      ASSERT_EQ(law.at_least(x), two.at_least(x)) << describe(c);
+    }
+    const double unit = std::ldexp(1.0, static_cast<int>(c.noise.grid.exponent()));
+    EXPECT_EQ(law.miss(Rational(3 * unit / 2)), two.miss(Rational(3 * unit / 2))) << describe(c);
+  }
+  EXPECT_GT(laws, 30);
+}
+
 TEST(Law, DistanceToLaplaceIsTheLargestDifference) {
   for (const Case& c : cases()) {
     if (c.noise.kind != NoiseKind::laplace) continue;
@@ -405,6 +462,7 @@ TEST(Law, Refusals) {
   EXPECT_EQ(refused_parameter([&] { law.at_least(std::nan("")); }), "x");
   EXPECT_EQ(refused_parameter([&] { law.miss(-1); }), "a");
   EXPECT_EQ(refused_parameter([&] { law.table(0); }), "least");
+  EXPECT_EQ(refused_parameter([&] { law.table(1e-3, 1); }), "least");
   EXPECT_EQ(law.probability(std::nan("")), 0);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "mechanism/csv_rows.h"
@@ -30,6 +31,52 @@ TEST(Certificate, OfExactModeIsTheRatioOfSensitivityAndScale) {
       EXPECT_LE(certificate.bound, mechanism.epsilon());
       EXPECT_TRUE(certificate.notes_claim_holds());
       EXPECT_FALSE(certificate.notes_claim);
+    }
+  }
+}
+
+// With one bound there are values and outputs as far from it as one likes: no bound shortens the largest loss.
+TEST(Certificate, WithOneBoundIsThatWithoutAny) {
+  for (const NoiseKind noise : {NoiseKind::laplace, NoiseKind::geometric}) {
+    for (const bool up : {false, true}) {
+      const LossQuestion question{.scale = 2,
+                                  .sensitivity = 3,
+                                  .grid = Grid(noise == NoiseKind::geometric ? 0 : 1),
+                                  .lower = up ? std::nullopt : std::optional(-1.0),
+                                  .upper = up ? std::optional(-1.0) : std::nullopt,
+                                  .noise = noise};
+      const Certificate certificate = certify(question);
+      EXPECT_EQ(certificate.bound, Rational(3, 2));
+      EXPECT_EQ(certificate.witness, Rational(3, 2));
+      LossQuestion far = question;
+      (up ? far.lower : far.upper) = up ? -1000 : 1000;
+      EXPECT_EQ(certify(far).bound, certificate.bound);
+      LossQuestion near = question;
+      (up ? near.lower : near.upper) = up ? -3 : 1;
+      EXPECT_LT(certify(near).bound, certificate.bound);
+      // All outputs and all pairs of values near the bound: the loss occurs, and none is larger.
+      const OutputNoise law{
+          .scale = 2, .grid = question.grid, .lower = question.lower, .upper = question.upper, .kind = noise};
+      double largest = 0;
+      for (int i = 0; i <= 24; ++i) {
+        const double y = up ? -1.0 - i : -1.0 + i;
+        const OutputLaw at(law, y);
+        const OutputLaw neighbor(law, up ? y - 3 : y + 3);
+        for (const OutputProbability& row : at.table(1e-12).outputs) {
+          largest =
+              std::max(largest, std::fabs(std::log(row.probability / neighbor.probability(row.output))));
+        }
+      }
+      EXPECT_NEAR(largest, 1.5, 1e-13);
+      // The mechanism with this bound is certified alike.
+      const Mechanism mechanism({.epsilon = Rational(3, 2),
+                                 .sensitivity = Dyadic(3),
+                                 .lower = question.lower,
+                                 .upper = question.upper,
+                                 .grid = noise == NoiseKind::geometric ? GridChoice() : GridChoice(Grid(1)),
+                                 .integer = noise == NoiseKind::geometric,
+                                 .noise = noise});
+      EXPECT_EQ(certify(mechanism).bound, certificate.bound);
     }
   }
 }

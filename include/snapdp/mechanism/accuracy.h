@@ -69,6 +69,9 @@ double accuracy_on_grid(const AccuracyQuery& query, Grid values);
 // tight_accuracy where that is more than about half the range. query.range is ignored. The least double that holds, and
 // with a rounding_error at most one unit in the last place above it.
 double clamped_accuracy(const AccuracyQuery& query, double lower, double upper);
+// The same where a bound may be absent. With one bound, or none, it is tight_accuracy without a range: farther from the
+// bound than that every fraction of the grid occurs, and clamping changes no miss.
+double clamped_accuracy(const AccuracyQuery& query, std::optional<double> lower, std::optional<double> upper);
 
 // scale ln(1/alpha): Laplace noise without rounding, for comparison. Ignores grid, rounding_error and range.
 double laplace_accuracy(const AccuracyQuery& query);

@@ -23,8 +23,9 @@ struct WorstBias {
   double bias;   // bias(noise, guess)
 };
 
-// The largest bias in magnitude over all values inside the bounds, all real numbers when there are none. On coarse
-// grids it need not be at a bound. The guess is found in double arithmetic and its bias is then exact to rounding: the
+// The largest bias in magnitude over all values inside the bounds: a half line when there is one, all real numbers when
+// there is none. On coarse grids it need not be at a bound; with one bound it is less than a step of the grid from the
+// values that round to it, because far away only the rounding is left. The guess is found in double arithmetic and its bias is then exact to rounding: the
 // supremum exceeds it by a relative 2^-40 at most.
 WorstBias worst_bias(const OutputNoise& noise);
 

@@ -71,6 +71,8 @@ class OutputLaw {
     double above;  // P(out > the last output)
   };
   Table table(double least = 1e-15) const;
+  // The same with a limit of its own on each side of the value: a tiny one towards a bound, so that the table reaches it.
+  Table table(double least_below, double least_above) const;
 
   // The largest difference between P(out <= x) and P(value + Laplace(scale) <= x), over all x and without clamps:
   // how far the grid takes the law from Laplace's. Only for NoiseKind::laplace.
