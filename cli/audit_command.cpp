@@ -189,7 +189,7 @@ void add_audit(CLI::App& tool, Commands& commands) {
   add("--confidence", arguments->confidence, "Of the lower bound on the loss (0.999)", "C");
   add("--timeout", arguments->timeout, "Give a command up when it is silent for so many seconds (60)", "S");
   add("--lower", mechanism.lower, "SnapDP's own: the lower end of the range", "L");
-  add("--upper", mechanism.upper, "SnapDP's own: the upper end; give both or neither", "U");
+  add("--upper", mechanism.upper, "SnapDP's own: the upper end; either may be left out", "U");
   add("--grid", mechanism.grid, "SnapDP's own: auto, notes or a power of two (auto)", "G");
   add("--mode", mechanism.mode, "SnapDP's own: exact or precision (exact)", "M");
   add("--precision", mechanism.precision, "SnapDP's own: bits of precision mode", "P");

@@ -39,7 +39,7 @@ LossQuestion question_of(const MechanismQuestion& given) {
     question.grid = given.noise == NoiseKind::geometric ? Grid(0) : given.grid.resolve(question.scale, false);
     return question;
   }
-  if (!given.lower) refuse("--lower", ": is missing; precision mode needs --lower and --upper");
+  given.require_range(precision_needs_range);
   if (given.noise == NoiseKind::geometric) {
     refuse("--noise",
            " = \"geometric\": precision mode is defined for Laplace noise only; choose --mode exact");
@@ -123,9 +123,8 @@ void certify_mechanism(const MechanismArguments& arguments) {
   table.add({"noise scale", short_number(question.scale)});
   table.add({"grid", to_string(grid)});
   if (precise) table.add({"precision", std::to_string(question.precision) + " bits"});
-  if (question.lower) {
-    table.add({"clamped to", "[" + to_string(*question.lower) + ", " + to_string(*question.upper) + "]"});
-  }
+  const std::string clamps = clamp_text(question.lower, question.upper);
+  if (!clamps.empty()) table.add({"clamped to", clamps});
   write_standard_output(table.to_string(style_of_standard_output()));
 }
 

@@ -88,6 +88,10 @@ std::optional<Rational> not_negative(const std::string& text, const std::string&
 
 }  // namespace
 
+const char* const precision_needs_range =
+    "precision mode needs --lower and --upper, as its loss grows with the range; give both, or choose --mode "
+    "exact";
+
 const char* const numbers_footer =
     "Numbers are decimals, fractions such as 1/3 or C99 hex floats such as 0x1p-2. Epsilon, accuracies and "
     "rates are\n"
@@ -110,7 +114,7 @@ void add_noise_options(CLI::App& command, MechanismArguments& arguments, const s
   add(command, "--sensitivity", arguments.sensitivity, "The most that neighboring datasets differ", "D");
   command.get_option("--sensitivity")->required();
   add(command, "--lower", arguments.lower, "The lower end of the range: " + bounds, "L");
-  add(command, "--upper", arguments.upper, "The upper end; give both or neither", "U");
+  add(command, "--upper", arguments.upper, "The upper end; one end alone clamps on its side", "U");
   add(command, "--grid", arguments.grid, "auto, notes or a power of two such as 2^-10 (auto)", "G");
   add(command, "--mode", arguments.mode, "exact or precision (exact); precision needs the range", "M");
   add(command, "--precision", arguments.precision, "Bits of precision mode (118, or more for a tiny epsilon)",
@@ -146,11 +150,7 @@ MechanismQuestion::MechanismQuestion(const MechanismArguments& arguments)
       gamma(parse_rational(arguments.gamma, "--gamma"), "--gamma") {
   if (!epsilon && !target && !scale)
     refuse("--epsilon", ": is missing; give it, or --target-accuracy, or both");
-  if (lower.has_value() != upper.has_value()) {
-    const std::string missing = lower ? "--upper" : "--lower";
-    refuse(missing, ": is missing; give both ends of the range, or neither for outputs that are not clamped");
-  }
-  if (lower && *lower > *upper) {
+  if (has_range() && *lower > *upper) {
     refuse("--lower",
            " = " + arguments.lower + ": must be less than --upper = " + arguments.upper + "; swap them");
   }
@@ -159,15 +159,17 @@ MechanismQuestion::MechanismQuestion(const MechanismArguments& arguments)
   }
 }
 
+void MechanismQuestion::require_range(const std::string& why) const {
+  if (!has_range()) refuse(lower ? "--upper" : "--lower", ": is missing; " + why);
+}
+
 Mechanism MechanismQuestion::mechanism(const Rational& loss) const {
-  if (lower && *lower == *upper) {
+  if (has_range() && *lower == *upper) {
     refuse("--lower", " = " + to_string(*lower) +
                           ": must be less than --upper: between equal bounds the statistic is a public "
                           "constant and needs no noise");
   }
-  if (mode == Mode::precision && !lower) {
-    refuse("--lower", ": is missing; precision mode needs --lower and --upper");
-  }
+  if (mode == Mode::precision) require_range(precision_needs_range);
   return Mechanism({.epsilon = loss,
                     .sensitivity = sensitivity,
                     .lower = lower,
@@ -191,17 +193,17 @@ Rational MechanismQuestion::epsilon_for(const Rational& accuracy) const {
     EpsilonQuery query{.sensitivity = sensitivity.rational(), .accuracy = accuracy, .alpha = alpha};
     query.grid = grid;
     query.noise = noise;
-    if (lower && *lower < *upper) query.range = to_double_up(Rational(*upper) - Rational(*lower));
+    if (has_range() && *lower < *upper) query.range = to_double_up(Rational(*upper) - Rational(*lower));
     Rational least = epsilon_for_accuracy(query);
     mechanism(least);  // refuses what is no mechanism
     return least;
   }
   // What else is wrong is said before the search takes it for too little.
-  if (lower && accuracy >= Rational(*upper) - Rational(*lower)) {
+  if (has_range() && accuracy >= Rational(*upper) - Rational(*lower)) {
     refuse("--target-accuracy",
            " = " + to_string(accuracy) + ": is not below the width of the range; any guess is that accurate");
   }
-  if (!lower || *lower == *upper || !grid.is_automatic()) mechanism(1);
+  if (!has_range() || *lower == *upper || !grid.is_automatic()) mechanism(1);
   const std::optional<Rational> least =
       least_epsilon([&](const Rational& loss) { return mechanism(loss).accuracy(alpha).tight <= accuracy; });
   if (!least) {
@@ -214,6 +216,20 @@ Rational MechanismQuestion::epsilon_for(const Rational& accuracy) const {
 
 Rational MechanismQuestion::chosen_epsilon() const {
   return epsilon ? *epsilon : epsilon_for(*target);
+}
+
+std::string clamp_text(const std::optional<double>& lower, const std::optional<double>& upper) {
+  if (lower && upper) return "[" + to_string(*lower) + ", " + to_string(*upper) + "]";
+  if (lower) return to_string(*lower) + " or more";
+  return upper ? to_string(*upper) + " or less" : "";
+}
+
+double default_value(const std::optional<double>& lower, const std::optional<double>& upper,
+                     NoiseKind noise) {
+  if (!lower || !upper) return lower ? std::max(*lower, 0.0) : std::min(upper.value_or(0), 0.0);
+  const Rational middle = (Rational(*lower) + Rational(*upper)) / 2;
+  const double value = to_double_nearest(noise == NoiseKind::geometric ? Rational(floor(middle)) : middle);
+  return value == 0 ? 0.0 : value;
 }
 
 double ReleaseLaw::shifted(const Mechanism& mechanism, double value) {

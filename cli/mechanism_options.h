@@ -39,10 +39,17 @@ void add_mechanism_options(CLI::App& command, MechanismArguments& arguments,
                            const std::string& bounds = "values and outputs are clamped to it");
 // The footer of the commands' help: how numbers are written.
 extern const char* const numbers_footer;
+// Why precision mode refuses a missing bound.
+extern const char* const precision_needs_range;
 
 // What was typed, checked. Throws invalid_argument naming the option.
 struct MechanismQuestion {
   explicit MechanismQuestion(const MechanismArguments& arguments);
+
+  // Whether both bounds are given. One alone clamps on its side.
+  bool has_range() const { return lower && upper; }
+  // Refuses when a bound is missing; `why` says what needs both, and what else may be done.
+  void require_range(const std::string& why) const;
 
   // The mechanism with this privacy loss, between the bounds.
   Mechanism mechanism(const Rational& loss) const;
@@ -56,7 +63,7 @@ struct MechanismQuestion {
   std::optional<Rational> epsilon;
   std::optional<Rational> scale;
   Dyadic sensitivity;
-  std::optional<double> lower;  // both or none
+  std::optional<double> lower;  // either may be absent
   std::optional<double> upper;
   std::optional<double> value;
   GridChoice grid;
@@ -68,6 +75,13 @@ struct MechanismQuestion {
   std::optional<Rational> at;
   FailureRate gamma;
 };
+
+// What bounds do, in words: "[0, 20]", "0 or more", "20 or less"; nothing without bounds.
+std::string clamp_text(const std::optional<double>& lower, const std::optional<double>& upper);
+
+// The value that a law is asked for when none is given: the middle of the range; with one bound the value inside it that
+// is nearest to 0; 0 without bounds. A whole number for geometric noise.
+double default_value(const std::optional<double>& lower, const std::optional<double>& upper, NoiseKind noise);
 
 // The law of a mechanism's outputs for a guess at the value. In precision mode it is the law of real arithmetic about
 // the middle of the bounds, which arithmetic of 118 bits bends by a relative 2^-90 at most.

@@ -39,8 +39,8 @@ Panel panel_of(Svg& svg, const std::string& title, const Axis& x, const Axis& y)
 std::string described(const Mechanism& mechanism, bool with_epsilon = true) {
   std::string text = with_epsilon ? "\xce\xb5 = " + short_number(mechanism.epsilon()) + ", " : "";
   text += "sensitivity " + short_number(mechanism.sensitivity().rational());
-  if (mechanism.lower())
-    text += ", clamped to [" + to_string(*mechanism.lower()) + ", " + to_string(*mechanism.upper()) + "]";
+  const std::string clamps = clamp_text(mechanism.lower(), mechanism.upper());
+  if (!clamps.empty()) text += ", clamped to " + clamps;
   if (mechanism.mode() == Mode::precision) text += ", precision mode";
   if (mechanism.noise() == NoiseKind::geometric) return text + ", geometric noise";
   return with_epsilon ? text + ", grid " + to_string(mechanism.grid()) : text;
@@ -124,14 +124,23 @@ std::string plot_accuracy(const MechanismQuestion& question) {
   return svg.finish();
 }
 
-// Bias against the exact statistic, over the range or, without one, over two steps of the grid.
+// The values whose bias is drawn: the range; from the only bound to where it is no longer felt, the grid alone being;
+// or, without bounds, two steps of the grid.
+std::pair<double, double> values_with_bias(const OutputNoise& noise) {
+  const double spacing = noise.grid.spacing().to_double_up();
+  constexpr double scales = 8;
+  const double felt = std::ceil(scales * noise.scale / spacing + 3) * spacing;
+  if (noise.lower) return {*noise.lower, noise.upper.value_or(*noise.lower + felt)};
+  if (noise.upper) return {*noise.upper - felt, *noise.upper};
+  return {-spacing, spacing};
+}
+
+// Bias against the exact statistic.
 std::string plot_bias(const MechanismQuestion& question) {
   const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
   const OutputNoise noise = mechanism.output_noise();
   const double origin = mechanism.origin().to_double_nearest();
-  const double spacing = noise.grid.spacing().to_double_up();
-  const double from = noise.lower ? *noise.lower : -spacing;
-  const double to = noise.upper ? *noise.upper : spacing;
+  const auto [from, to] = values_with_bias(noise);
   const bool integers = noise.kind == NoiseKind::geometric;
   constexpr int steps = 960;
   Points curve;
@@ -159,15 +168,21 @@ std::string plot_bias(const MechanismQuestion& question) {
   Panel panel = panel_of(svg, "Bias: " + described(mechanism), x, y);
   panel.path({{x.from, 0}, {x.to, 0}}, chart::gray, "stroke-width=\"1\"");
   panel.path(curve, chart::blue);
-  constexpr double keys = 330;
-  panel.key(keys, 0, chart::blue, "E[output] - statistic");
-  const auto rounded = [](double value) { return round_up_to_digits(Rational(value), 4); };
+  // The legend goes where the bias is small: an upper bound alone leaves that below.
+  const bool only_upper = noise.upper && !noise.lower;
+  const double keys = only_upper ? 130 : 330;
+  const int row = only_upper ? 15 : 0;
+  panel.key(keys, row, chart::blue, "E[output] - statistic");
+  const auto rounded = [](double value) {  // away from zero
+    const std::string digits = round_up_to_digits(Rational(std::abs(value)), 4);
+    return value < 0 ? "-" + digits : digits;
+  };
   constexpr std::string_view thin = "stroke-width=\"1\" stroke-dasharray=\"2 3\"";
   panel.path({{worst_value, 0}, {worst_value, worst.bias}}, chart::orange);
-  panel.key(keys, 1, chart::orange, "worst: " + rounded(worst.bias) + " at " + rounded(worst_value));
+  panel.key(keys, row + 1, chart::orange, "worst: " + rounded(worst.bias) + " at " + rounded(worst_value));
   if (question.value && *question.value >= x.from && *question.value <= x.to) {
     panel.path({{*question.value, y.from}, {*question.value, y.to}}, chart::green, thin);
-    panel.key(keys, 2, chart::green,
+    panel.key(keys, row + 2, chart::green,
               "value " + rounded(*question.value) + ": " +
                   rounded(bias(noise, ReleaseLaw::shifted(mechanism, *question.value))),
               thin);
@@ -181,9 +196,8 @@ std::string plot_law(const MechanismQuestion& question) {
   const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
   const OutputNoise noise = mechanism.output_noise();
   const double origin = mechanism.origin().to_double_nearest();
-  double value = question.value ? ReleaseLaw::shifted(mechanism, *question.value) : 0.0;
-  if (!question.value && noise.lower) value = *noise.lower + (*noise.upper - *noise.lower) / 2;
-  if (noise.kind == NoiseKind::geometric) value = std::floor(value);
+  const double value = question.value ? ReleaseLaw::shifted(mechanism, *question.value)
+                                      : default_value(noise.lower, noise.upper, noise.kind);
   const OutputLaw law(noise, value);
   const double center = law.value() < noise.lower.value_or(law.value())   ? *noise.lower
                         : law.value() > noise.upper.value_or(law.value()) ? *noise.upper

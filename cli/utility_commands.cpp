@@ -54,10 +54,8 @@ void add_mechanism_rows(TextTable& table, const Mechanism& mechanism) {
   if (const auto* precise = std::get_if<PrecisionSnapping>(&mechanism.variant())) {
     table.add({"precision", std::to_string(precise->precision()) + " bits"});
   }
-  if (mechanism.lower()) {
-    table.add(
-        {"clamped to", "[" + to_string(*mechanism.lower()) + ", " + to_string(*mechanism.upper()) + "]"});
-  }
+  const std::string clamps = clamp_text(mechanism.lower(), mechanism.upper());
+  if (!clamps.empty()) table.add({"clamped to", clamps});
 }
 
 void print(const Json& json) {
@@ -116,7 +114,7 @@ void accuracy(const MechanismArguments& arguments) {
 
 // --- law
 
-// Of unclamped laws, what is rarer is summed up in two last rows.
+// On a side without a bound, what is rarer is summed up in a last row.
 constexpr double rarest = 1e-15;
 constexpr double rarest_clamped = 0x1p-1074;
 constexpr std::size_t most_rows_of_a_table = 100;
@@ -124,7 +122,8 @@ constexpr std::size_t most_rows_of_a_table = 100;
 // The outputs as they are printed: the last rounding of precision mode may have made two of them one.
 OutputLaw::Table rows_of(const ReleaseLaw& law) {
   const OutputNoise& noise = law.centered().noise();
-  const OutputLaw::Table centered = law.centered().table(noise.lower ? rarest_clamped : rarest);
+  const OutputLaw::Table centered =
+      law.centered().table(noise.lower ? rarest_clamped : rarest, noise.upper ? rarest_clamped : rarest);
   OutputLaw::Table table{{}, centered.below, centered.above};
   for (const OutputProbability& row : centered.outputs) {
     const double output = law.output(row.output);
@@ -145,23 +144,16 @@ bool has_above(const Mechanism& mechanism, const OutputLaw::Table& table) {
   return !mechanism.upper() || table.outputs.back().output != *mechanism.upper();
 }
 
-// Without --value the middle of the range, or 0.
-double value_or_middle(const MechanismQuestion& question, const Mechanism& mechanism) {
-  if (question.value) return *question.value;
-  if (!mechanism.lower()) return 0;
-  const Rational middle = (Rational(*mechanism.lower()) + Rational(*mechanism.upper())) / 2;
-  const double value = mechanism.noise() == NoiseKind::geometric ? to_double_nearest(Rational(floor(middle)))
-                                                                 : to_double_nearest(middle);
-  return value == 0 ? 0.0 : value;
-}
-
 void law(const MechanismArguments& arguments, bool csv) {
   if (csv && arguments.json) {
     throw Error(ErrorCode::invalid_argument, "--csv", "--csv: cannot be combined with --json; choose one");
   }
   const MechanismQuestion question(arguments);
   const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
-  const ReleaseLaw law(mechanism, value_or_middle(question, mechanism));
+  const double value = question.value
+                           ? *question.value
+                           : default_value(mechanism.lower(), mechanism.upper(), mechanism.noise());
+  const ReleaseLaw law(mechanism, value);
   const OutputLaw::Table rows = rows_of(law);
   const bool below = has_below(mechanism, rows);
   const bool above = has_above(mechanism, rows);
@@ -244,7 +236,7 @@ void bias(const MechanismArguments& arguments) {
   TextTable table = two_columns("bias", "E[out] - value");
   if (of_value) table.add({"at " + to_string(*question.value), to_string(*of_value)});
   table.add({"worst", to_string(worst.bias) + "  at " + to_string(worst_value)});
-  if (mechanism.lower() && mechanism.mode() == Mode::exact) {
+  if (question.has_range() && mechanism.mode() == Mode::exact) {
     table.add({"uniform values", to_string(expected_bias_uniform(noise)) + "  on average over the range"});
   }
   add_mechanism_rows(table, mechanism);
@@ -324,11 +316,8 @@ Minimal minimal_of(const MechanismQuestion& question, const Rational& epsilon, c
 
 void bound(const MechanismArguments& arguments) {
   const MechanismQuestion question(arguments);
-  if (!question.lower) {
-    throw Error(ErrorCode::invalid_argument, "--lower",
-                "--lower: is missing; bounds are chosen around the statistic's public range, so give --lower "
-                "and --upper");
-  }
+  question.require_range(
+      "bounds are chosen around the statistic's own public range, so give both --lower and --upper");
   const Rational middle = (Rational(*question.lower) + Rational(*question.upper)) / 2;
   const Rational half_range = (Rational(*question.upper) - Rational(*question.lower)) / 2;
   // Wider bounds than the range serve accuracies that the range cannot.
@@ -416,13 +405,13 @@ void add_law(CLI::App& tool, Commands& commands) {
       "  snapdp law --epsilon 1 --sensitivity 1 --noise geometric --value 3 --csv\n"
       "  snapdp law --epsilon 1 --sensitivity 1 --lower 0 --upper 100 --mode precision --json\n"};
   command->footer(
-      "--value is the exact statistic; without it, the middle of the range or 0. Without a range the rows go "
-      "down to\n"
-      "probability 1e-15, and two last rows, `below,P` and `above,P`, hold what is beyond them. With a range "
-      "every output\n"
-      "is listed whose probability a double can hold; the two rows appear only where the list does not reach "
-      "a "
-      "bound.\n\n" +
+      "--value is the exact statistic; without it, the middle of the range, or the value nearest to 0 that "
+      "is not clamped.\n"
+      "On a side without a bound the rows go down to probability 1e-15, and a last row, `below,P` or "
+      "`above,P`, holds what\n"
+      "is beyond them. Towards a bound every output is listed whose probability a double can hold; the row "
+      "appears only\n"
+      "where the list does not reach the bound.\n\n" +
       std::string(numbers_footer));
 }
 
@@ -432,8 +421,9 @@ void add_bias(CLI::App& tool, Commands& commands) {
       "  snapdp bias --epsilon 1 --sensitivity 1 --grid notes --lower -5 --upper 5 --value 4\n"
       "  snapdp bias --epsilon 1 --sensitivity 1 --grid 2^3 --json\n");
   command->footer(
-      "JSON: bias (at --value, else null), worst (the largest magnitude over all values) and worst_value, "
-      "where that is.\n\n" +
+      "JSON: bias (at --value, else null), worst (the largest magnitude over all values between the bounds) "
+      "and\n"
+      "worst_value, where that is.\n\n" +
       std::string(numbers_footer));
 }
 
@@ -442,7 +432,7 @@ void add_bound(CLI::App& tool, Commands& commands) {
       add_command(tool, commands, "bound", "Bounds wide enough that clamping rarely binds.", bound,
                   "  snapdp bound --epsilon 0.5 --sensitivity 1 --lower 0 --upper 100 --gamma 0.01\n"
                   "  snapdp bound --target-accuracy 10 --sensitivity 1 --lower 0 --upper 100 --json\n",
-                  "here the statistic's own");
+                  "here the statistic's own; this command needs both ends");
   command->footer(
       "JSON: notes and minimal are half widths about the middle of the range, notes_bounds and "
       "minimal_bounds "

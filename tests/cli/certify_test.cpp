@@ -40,6 +40,21 @@ TEST_F(CertifyTest, ExactModeHasNothingBetweenItsEnds) {
   const Json narrow =
       certify({"--scale", "1", "--sensitivity", "1", "--lower", "0", "--upper", "1", "--grid", "2^-4"});
   EXPECT_LT(number(narrow, "bound"), 1);
+  // With one bound it is that again.
+  for (const char* bound : {"--lower", "--upper"}) {
+    for (const std::vector<std::string>& noise :
+         std::vector<std::vector<std::string>>{{}, {"--noise", "geometric"}}) {
+      std::vector<std::string> arguments = {"--scale", "2", "--sensitivity", "1", bound, "0"};
+      arguments.insert(arguments.end(), noise.begin(), noise.end());
+      const Json one = certify(arguments);
+      EXPECT_EQ(one.at("witness"), "0.500000000000000000000000000000");
+      EXPECT_EQ(one.at("bound"), one.at("witness"));
+      arguments[0] = "--epsilon";
+      EXPECT_EQ(certify(arguments).at("within_epsilon"), true);
+    }
+  }
+  EXPECT_THAT(succeed({"certify", "--epsilon", "1", "--sensitivity", "1", "--upper", "2"}),
+              HasSubstr("2 or less"));
 }
 
 TEST_F(CertifyTest, PrecisionModeIsEnclosedAndTheClaimJudged) {
@@ -79,6 +94,10 @@ TEST_F(CertifyTest, RefusesWhatIsNoMechanism) {
       {{"--sensitivity", "0", "--scale", "1"}, "--sensitivity"},
       {{"--sensitivity", "1", "--scale", "1", "--precision", "60"}, "--precision"},
       {{"--sensitivity", "1", "--scale", "1", "--mode", "precision"}, "--lower"},
+      {{"--sensitivity", "1", "--scale", "1", "--mode", "precision", "--upper", "1"}, "--lower"},
+      {{"--sensitivity", "1", "--scale", "1", "--mode", "precision", "--lower", "1"}, "--upper"},
+      {{"--sensitivity", "1", "--epsilon", "1", "--mode", "precision", "--lower", "1"}, "--upper"},
+      {{"--sensitivity", "1", "--scale", "1", "--lower", "-inf"}, "--lower"},
       {{"--sensitivity", "1", "--scale", "1/3", "--mode", "precision", "--lower", "0", "--upper", "9"},
        "--scale"},
       {{"--sensitivity", "1", "--scale", "1", "--mode", "precision", "--lower", "0", "--upper", "9", "--grid",

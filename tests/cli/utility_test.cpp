@@ -131,6 +131,105 @@ TEST_F(UtilityTest, UnclampedLawsEndInTwoTails) {
   }
 }
 
+// One bound clamps on its side: the law ends there, and on the other side in one tail.
+TEST_F(UtilityTest, LawsWithOneBoundEndInOneTail) {
+  for (const Row& noise :
+       std::vector<Row>{{"--grid", "notes"}, {"--noise", "geometric"}, {"--grid", "2^-3"}}) {
+    for (const bool up : {false, true}) {
+      Row arguments = {"--epsilon", "1", "--sensitivity", "1", "--value", up ? "-20" : "20"};
+      arguments.insert(arguments.end(), noise.begin(), noise.end());
+      Row two = arguments;
+      two.insert(two.end(), {"--lower", up ? "-2000" : "0", "--upper", up ? "0" : "2000"});
+      arguments.insert(arguments.end(), {up ? "--upper" : "--lower", "0"});
+      const std::map<double, double> far = law_of(two);
+      const std::map<double, double> law = law_of(arguments);
+      for (const auto& [output, probability] : law) {
+        ASSERT_TRUE(far.contains(output)) << output;
+        EXPECT_EQ(probability, far.at(output)) << output;
+      }
+      EXPECT_EQ(up ? law.rbegin()->first : law.begin()->first, 0);
+      Row csv = arguments;
+      csv.insert(csv.begin(), {"law", "--csv"});
+      const std::vector<Row> rows = csv_rows(succeed(csv));
+      double total = 0;
+      for (const Row& row : rows) total += number(row[1]);
+      EXPECT_NEAR(total, 1, 1e-13);
+      ASSERT_EQ(rows.size(), law.size() + 1);
+      EXPECT_EQ(rows.back()[0], up ? "below" : "above");
+      EXPECT_GE(number(up ? rows.front()[1] : rows[rows.size() - 2][1]), 1e-15);
+      EXPECT_LT(number(rows.back()[1]), 1e-13);
+      EXPECT_GT(number(rows.back()[1]), 0);
+      Row json = arguments;
+      json.insert(json.begin(), {"law", "--json"});
+      const Json found = json_of(json);
+      EXPECT_EQ(found.at(up ? "upper" : "lower"), 0);
+      EXPECT_EQ(found.at(up ? "lower" : "upper"), nullptr);
+      EXPECT_EQ(found.at(up ? "above" : "below"), 0);
+      EXPECT_GT(found.at(up ? "below" : "above"), 0);
+    }
+  }
+  // The value that is taken when none is given.
+  const auto value = [&](const Row& bounds) {
+    Row arguments = {"law", "--json", "--epsilon", "1", "--sensitivity", "1", "--grid", "notes"};
+    arguments.insert(arguments.end(), bounds.begin(), bounds.end());
+    return json_of(arguments).at("value").get<double>();
+  };
+  EXPECT_EQ(value({"--lower", "5"}), 5);
+  EXPECT_EQ(value({"--lower", "-5"}), 0);
+  EXPECT_EQ(value({"--upper", "5"}), 0);
+  EXPECT_EQ(value({"--upper", "-5"}), -5);
+  const std::string table = succeed(
+      {"law", "--epsilon", "1", "--sensitivity", "1", "--grid", "notes", "--lower", "0", "--value", "3"});
+  EXPECT_THAT(table, HasSubstr("0 or more"));
+  EXPECT_THAT(table, HasSubstr(" above  1.41"));
+  EXPECT_THAT(table, testing::Not(HasSubstr(" below ")));
+}
+
+// Somewhere on a half line a value is as badly off as on the whole one; the bias is worst near the bound.
+TEST_F(UtilityTest, AccuracyAndBiasWithOneBound) {
+  for (const Row& noise : std::vector<Row>{{"--grid", "notes"}, {"--noise", "geometric"}, {}}) {
+    const auto with = [&](const char* command, const Row& more) {
+      Row arguments = {command, "--json", "--epsilon", "1", "--sensitivity", "1"};
+      arguments.insert(arguments.end(), noise.begin(), noise.end());
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      return json_of(arguments);
+    };
+    const Json free = with("accuracy", {"--at", "2"});
+    for (const char* bound : {"--lower", "--upper"}) {
+      const bool up = bound == std::string("--upper");
+      Json one = with("accuracy", {bound, "0", "--at", "2"});
+      EXPECT_EQ(one, free);
+      one = with("accuracy", {bound, "0", "--value", "0", "--at", "2"});
+      EXPECT_EQ(one.at("tight"), free.at("tight"));
+      // At the bound only one side can miss: P(error > a) = e^-a / 2, about.
+      EXPECT_LT(one.at("for_value").get<double>(), free.at("tight").get<double>() - 0.5);
+      EXPECT_LT(one.at("miss").get<double>(), free.at("miss").get<double>());
+      EXPECT_EQ(one, with("accuracy", {"--lower", up ? "-2000" : "0", "--upper", up ? "0" : "2000", "--value",
+                                       "0", "--at", "2"}));
+      const Json target = with("accuracy", {"--target-accuracy", "5"});
+      EXPECT_EQ(with("accuracy", {bound, "0", "--target-accuracy", "5"}).at("epsilon"), target.at("epsilon"));
+
+      const Json bias = with("bias", {bound, "0", "--value", up ? "-1" : "1"});
+      const Json far = with(
+          "bias", {"--lower", up ? "-2000" : "0", "--upper", up ? "0" : "2000", "--value", up ? "-1" : "1"});
+      EXPECT_EQ(bias.at("bias"), far.at("bias"));
+      EXPECT_EQ(bias.at("worst"), far.at("worst"));
+      EXPECT_EQ(bias.at("bias").get<double>() < 0, up);
+      EXPECT_LE(std::abs(bias.at("worst_value").get<double>()), 1);
+      EXPECT_LT(std::abs(with("bias", {bound, "0", "--value", up ? "-500" : "500"}).at("bias").get<double>()),
+                1e-12);
+      // A guess on the other side is clamped.
+      EXPECT_NEAR(with("bias", {bound, "0", "--value", up ? "3" : "-3"}).at("bias").get<double>(),
+                  with("bias", {bound, "0", "--value", "0"}).at("bias").get<double>() + (up ? -3 : 3), 1e-14);
+    }
+  }
+  // There is no uniform value on a half line.
+  const Row bias = {"bias", "--epsilon", "1", "--sensitivity", "1", "--upper", "20"};
+  EXPECT_THAT(succeed(bias), HasSubstr("20 or less"));
+  EXPECT_THAT(succeed(bias), testing::Not(HasSubstr("uniform")));
+  refuses({"accuracy", "--epsilon", "1", "--sensitivity", "1", "--lower", "0", "--value", "-1"}, "value");
+}
+
 // In precision mode the law lies around the middle of the bounds, to the bounds.
 TEST_F(UtilityTest, LawOfPrecisionMode) {
   const Row options = {"--epsilon", "1",       "--sensitivity", "1",      "--lower",
@@ -233,7 +332,9 @@ TEST_F(UtilityTest, BoundsAreWideEnough) {
     target[2] = "4";
     EXPECT_GE(json_of(target).at("minimal"), 14);
   }
-  refuses({"bound", "--epsilon", "1", "--sensitivity", "1"}, "--lower");
+  refuses({"bound", "--epsilon", "1", "--sensitivity", "1"}, "--lower: is missing");
+  refuses({"bound", "--epsilon", "1", "--sensitivity", "1", "--upper", "1"}, "--lower: is missing");
+  refuses({"bound", "--epsilon", "1", "--sensitivity", "1", "--lower", "1"}, "--upper: is missing");
 }
 
 // Case 2, in all commands and modes.
@@ -294,9 +395,9 @@ TEST_F(UtilityTest, RefusesBoundsThatAreNone) {
   const std::vector<Row> wrong = {{"--lower", "1", "--upper", "-1"},
                                   {"--lower", "2", "--upper", "2"},
                                   {"--lower", "-0.0", "--upper", "0"},
-                                  {"--lower", "0"},
-                                  {"--upper", "0"},
                                   {"--lower", "-inf", "--upper", "inf"},
+                                  {"--lower", "-inf"},
+                                  {"--upper", "nan"},
                                   {"--lower", "nan", "--upper", "1"},
                                   {"--lower", "-1e309", "--upper", "1"}};
   for (const char* mode : {"exact", "precision"}) {
@@ -307,6 +408,20 @@ TEST_F(UtilityTest, RefusesBoundsThatAreNone) {
         refuses(all, "--");  // --lower or --upper
       }
     }
+  }
+  // One bound leaves precision mode without a middle, and geometric noise takes whole numbers.
+  for (const char* command : {"law", "accuracy", "bias"}) {
+    for (const Row& noise : std::vector<Row>{{"--epsilon", "1"}, {"--target-accuracy", "5"}}) {
+      Row lower = {command, "--sensitivity", "1", "--mode", "precision", "--lower", "0"};
+      lower.insert(lower.end(), noise.begin(), noise.end());
+      refuses(lower, "--upper: is missing; precision mode needs --lower and --upper");
+      Row upper = {command, "--sensitivity", "1", "--mode", "precision", "--upper", "0"};
+      upper.insert(upper.end(), noise.begin(), noise.end());
+      refuses(upper, "--lower: is missing; precision mode needs --lower and --upper");
+    }
+    refuses({command, "--epsilon", "1", "--sensitivity", "1", "--noise", "geometric", "--lower", "0.5"},
+            "lower");
+    refuses({command, "--epsilon", "1", "--sensitivity", "1", "--upper", "1e300"}, "upper");
   }
   // -0.0 is 0.
   const std::string law = succeed({"law", "--epsilon", "1", "--sensitivity", "1", "--grid", "notes",
@@ -366,6 +481,11 @@ TEST_F(UtilityTest, PicturesAreTheSameEveryTime) {
        "precision"},
       {"bias", "--epsilon", "1", "--sensitivity", "1", "--lower", "0", "--upper", "20", "--value", "18"},
       {"bias", "--epsilon", "1", "--sensitivity", "1", "--grid", "8"},
+      {"accuracy", "--epsilon", "1", "--sensitivity", "1", "--lower", "0"},
+      {"bias", "--epsilon", "1", "--sensitivity", "1", "--grid", "8", "--lower", "3"},
+      {"bias", "--epsilon", "1", "--sensitivity", "1", "--noise", "geometric", "--upper", "-3"},
+      {"law", "--epsilon", "1", "--sensitivity", "1", "--upper", "3"},
+      {"law", "--epsilon", "1", "--sensitivity", "1", "--lower", "3", "--grid", "notes", "--value", "5"},
       {"law", "--epsilon", "1", "--sensitivity", "1", "--noise", "geometric"},
       {"law", "--epsilon", "1", "--sensitivity", "1", "--lower", "0", "--upper", "20", "--value", "19"}};
   for (Row picture : pictures) {
