@@ -16,6 +16,9 @@ namespace snapdp {
 namespace {
 
 using certified::certify;
+using certified::Constant;
+using certified::Fast;
+using certified::Undecided;
 
 [[noreturn]] void refuse(std::string_view parameter, const std::string& given, const std::string& rule) {
   throw Error(ErrorCode::invalid_argument, std::string(parameter),
@@ -80,7 +83,8 @@ Real worst_miss_in_units(const Real& a, const Real& ratio) {
   const Real one(1.0);
   const Real twice = ldexp(a, 1);
   const Real d = floor(twice) + one - twice;
-  return ldexp(exp((Real(0.5) - a) / ratio) * (one + exp(-d / ratio)), -1);
+  const Real inverse = one / ratio;
+  return ldexp(exp((Real(0.5) - a) * inverse) * (one + exp(-d * inverse)), -1);
 }
 
 // P(|K| > 0) = 2 q / (1 + q) for geometric noise; P(|K| > n) is q^n times that.
@@ -88,16 +92,6 @@ template <typename Real>
 Real geometric_miss(const Real& scale) {
   const Real q = exp(-(Real(1.0) / scale));
   return ldexp(q, 1) / (Real(1.0) + q);
-}
-
-// Is the tight accuracy of geometric noise of this scale at most `accuracy` >= 0?
-bool geometric_reaches(double scale, const Rational& accuracy, const Rational& alpha) {
-  const Rational n(floor(accuracy));
-  return certify([&](auto zero) {
-    using Real = decltype(zero);
-    const Real ratio = Real::scaled(scale, 0);
-    return sign(geometric_miss(ratio) * exp(-(Real(n) / ratio)) - Real(alpha)) <= 0;
-  });
 }
 
 }  // namespace
@@ -253,7 +247,7 @@ double approximate_geometric_scale(double n, double log_rate) {
 class Target {
  public:
   // Throws when the target is out of reach or always reached, as far as that is seen without a scale.
-  explicit Target(const EpsilonQuery& query) : query_(query) {
+  explicit Target(const EpsilonQuery& query) : query_(query), alpha_(query.alpha.value()) {
     check_common(query.rounding_error, query.range);
     if (query.accuracy <= 0) {
       refuse("accuracy", to_string(query.accuracy),
@@ -269,62 +263,60 @@ class Target {
     double reported =
         query.accuracy.get_d();  // rounds towards zero, but is vague about subnormals and overflow
     if (!(reported > 0x1p-1000 && reported < 0x1p1000)) reported = to_double_down(query.accuracy);
-    error_of_noise_ = Rational(reported) - query.rounding_error;
-    // A grid that suits no scale at all is refused in its own words.
-    if (query.grid.is_explicit() && !geometric()) query.grid.resolve(Rational(1), query.integer);
+    Rational error_of_noise(reported);
+    if (query.rounding_error != 0) error_of_noise -= query.rounding_error;
+    if (geometric()) {
+      error_of_noise_ = Constant(floor(error_of_noise));
+    } else {
+      error_of_noise_ = Constant(std::move(error_of_noise));
+      // A grid that suits no scale at all is refused in its own words.
+      if (query.grid.is_explicit()) query.grid.resolve(Rational(1), query.integer);
+    }
   }
 
-  // The error left to the noise, at most accuracy - rounding_error.
-  const Rational& error_of_noise() const { return error_of_noise_; }
+  // The error left to the noise, at most accuracy - rounding_error; a whole number of steps of geometric noise.
+  const Rational& error_of_noise() const { return error_of_noise_.value(); }
 
   // No grid: the choice has none for this scale. It is the same for all scales in (2^(j-1), 2^j].
-  std::optional<Grid> grid(double scale) const {
-    if (geometric()) return Grid(0);
-    const int octave = std::ilogb(std::nextafter(scale, 0.0));
+  const std::optional<Grid>& grid(double scale) const {
+    if (geometric()) return grid_;
+    const int octave = std::ilogb(std::nextafter(scale, 0.0)) + 1;
     if (octave != octave_) {
       octave_ = octave;
-      try {
-        grid_ = query_.grid.resolve(Rational(scale), query_.integer);
-        steps_ = divided(error_of_noise_, *grid_);
-      } catch (const Error&) {
-        grid_ = std::nullopt;
-      }
+      grid_ = query_.grid.for_octave(octave, query_.integer);
     }
     return grid_;
   }
 
   // Scales too small for the choice of grid count as reached, too large ones as not: it stays monotone.
   bool reached(double scale) const {
-    const Rational& alpha = query_.alpha.value();
-    if (geometric()) return geometric_reaches(scale, error_of_noise_, alpha);
-    const std::optional<Grid> chosen = grid(scale);
-    if (!chosen) return scale < 1;
+    if (!grid(scale)) return scale < 1;
     return certify([&](auto zero) {
       using Real = decltype(zero);
-      const Real accuracy(steps_);
-      if (sign(accuracy - Real(0.5)) < 0) return false;
-      return sign(worst_miss_in_units(accuracy, Real::scaled(scale, -chosen->exponent())) - Real(alpha)) <= 0;
+      if (!geometric() && sign(steps<Real>() - Real(0.5)) < 0) return false;
+      return sign(miss<Real>(scale) - alpha_.template as<Real>()) <= 0;
     });
   }
 
-  // The largest scale that reaches the target, about; the least scale when none seems to.
+  // The largest scale that reaches the target, but for a unit in the last place; the least scale when none seems to.
   double guess() const {
-    const Rational& alpha = query_.alpha.value();
-    const double log_rate = alpha < 0.5 ? -std::log(alpha.get_d()) : -std::log1p(Rational(alpha - 1).get_d());
-    if (geometric()) return approximate_geometric_scale(floor(error_of_noise_).get_d(), log_rate);
+    const double alpha = alpha_.approximately();
+    const double log_rate =
+        alpha < 0.5 ? -std::log(alpha) : -std::log1p(Rational(alpha_.value() - 1).get_d());
+    if (geometric()) return refined(approximate_geometric_scale(error_of_noise_.approximately(), log_rate));
     // Laplace's accuracy is never larger, so start there.
-    const double largest = error_of_noise_.get_d() / log_rate;
+    const double largest = error_of_noise_.approximately() / log_rate;
     for (int j = std::clamp(std::ilogb(largest) + 1, -1022, 1023); j >= -1022; --j) {
       const double power = std::ldexp(1.0, j);
-      const std::optional<Grid> chosen = grid(power);
-      if (!chosen) continue;
-      const double accuracy = steps_.get_d();
+      if (!grid(power)) continue;
+      const double accuracy = approximate_steps();
       if (accuracy < 0.5) continue;
       const double scale =
-          std::ldexp(approximate_ratio(accuracy, log_rate), static_cast<int>(chosen->exponent()));
+          std::ldexp(approximate_ratio(accuracy, log_rate), static_cast<int>(grid_->exponent()));
       // An explicit grid is the same for every j.
-      if (query_.grid.is_explicit()) return scale;
-      if (scale > power / 2) return std::min(scale, power);
+      if (query_.grid.is_explicit()) return refined(scale);
+      if (scale > power) return power;
+      if (scale > power / 2) return std::min(refined(scale), power);
     }
     return 0;
   }
@@ -343,23 +335,56 @@ class Target {
  private:
   bool geometric() const { return query_.noise == NoiseKind::geometric; }
 
-  const EpsilonQuery& query_;
-  Rational error_of_noise_;
-  // For the scales last asked about: their octave, their grid, and error_of_noise in steps of it.
-  mutable int octave_ = std::numeric_limits<int>::min();
-  mutable std::optional<Grid> grid_;
-  mutable Rational steps_;
-};
+  // error_of_noise in steps of the grid.
+  template <typename Real>
+  Real steps() const {
+    return ldexp(error_of_noise_.as<Real>(), static_cast<int>(-grid_->exponent()));
+  }
+  double approximate_steps() const {
+    return std::ldexp(error_of_noise_.approximately(), static_cast<int>(-grid_->exponent()));
+  }
 
-}  // namespace
+  // The worst miss at error_of_noise.
+  template <typename Real>
+  Real miss(double scale) const {
+    const Real ratio = Real::scaled(scale, -grid_->exponent());
+    if (geometric()) return geometric_miss(ratio) * exp(-(steps<Real>() / ratio));
+    return worst_miss_in_units(steps<Real>(), ratio);
+  }
+
+  // One step of Newton's method in ln(scale) from a scale that is off by a few units in the last place, with the miss in
+  // double-double. The derivative of ln(miss) is
+  //   (a - 1/2) / r + (d / r) / (e^(d/r) + 1),  and for geometric noise  (n + 1 / (1 + e^(-1/r))) / r,
+  // with r = scale / grid.
+  double refined(double scale) const {
+    if (!grid(scale)) return scale;
+    const double a = approximate_steps();
+    const double s = std::ldexp(1 / scale, static_cast<int>(grid_->exponent()));
+    const double d = std::floor(2 * a) + 1 - 2 * a;
+    const double derivative =
+        geometric() ? s * (a + 1 / (1 + std::exp(-s))) : s * (a - 0.5 + d / (std::exp(d * s) + 1));
+    try {
+      const Fast excess = miss<Fast>(scale) / alpha_.as<Fast>() - Fast(1.0);
+      const double next = scale - scale * (excess.approximately() / derivative);
+      if (std::fabs(next - scale) < 0x1p-40 * scale) return next;
+    } catch (const Undecided&) {
+    }
+    return scale;
+  }
+
+  const EpsilonQuery& query_;
+  Constant alpha_;
+  Constant error_of_noise_;
+  // For the scales last asked about: j and their grid.
+  mutable int octave_ = std::numeric_limits<int>::min();
+  mutable std::optional<Grid> grid_ = Grid(0);
+};
 
 // The tight accuracy increases with the scale. On one grid, because every tail does. Where the grid doubles from s to
 // 2 s, because with E = e^(-s/2 scale) and D = e^(-d/scale) the ratio of the worst misses at one a >= s is at least
 // (1 + D E^2) / (E (1 + D)), and 1 + D E^2 - E - D E = (1 - E)(1 - D E) >= 0; between s/2 and s the coarser grid
 // always misses. So the scales that reach the target are an interval, whose end is certified by two neighbours.
-double scale_for_accuracy(const EpsilonQuery& query) {
-  const FloatEnvironment environment;
-  const Target target(query);
+double largest_scale(const Target& target) {
   if (target.error_of_noise() < 0) target.refuse_unreachable();
 
   // Positive doubles are ordered as their bits. Bisection of the normal doubles that starts at the guess and first
@@ -392,25 +417,47 @@ double scale_for_accuracy(const EpsilonQuery& query) {
   return value(low);
 }
 
+// The least integer n with n 2^-60 >= sensitivity / scale.
+Integer least_steps(const Rational& sensitivity, double scale) {
+  int exponent = 0;
+  const Integer mantissa(std::ldexp(std::frexp(scale, &exponent), 53));
+  const int shift = 60 + 53 - exponent;
+  Integer numerator = sensitivity.get_num();
+  Integer denominator = sensitivity.get_den() * mantissa;
+  (shift >= 0 ? numerator : denominator) <<= static_cast<unsigned>(std::abs(shift));
+  mpz_cdiv_q(numerator.get_mpz_t(), numerator.get_mpz_t(), denominator.get_mpz_t());
+  return numerator;
+}
+
+}  // namespace
+
+double scale_for_accuracy(const EpsilonQuery& query) {
+  const FloatEnvironment environment;
+  return largest_scale(Target(query));
+}
+
 Rational epsilon_for_accuracy(const EpsilonQuery& query) {
   const FloatEnvironment environment;
   if (query.sensitivity <= 0) {
     refuse("sensitivity", to_string(query.sensitivity),
            "must be positive; a statistic no row can change is a public constant: release it as such");
   }
-  const double scale = scale_for_accuracy(query);
+  const Target target(query);
+  const double scale = largest_scale(target);
   // sensitivity / epsilon, rounded up, is at most `scale` exactly when epsilon >= sensitivity / scale.
-  Rational epsilon = Grid(-60).round_up(query.sensitivity / Rational(scale)).rational();
-  // Holds because a smaller scale is at least as accurate; checked, since the caller will rely on it.
+  Rational epsilon(least_steps(query.sensitivity, scale));
+  const std::size_t bits = mpz_sizeinbase(epsilon.get_num_mpz_t(), 2);
+  mpq_div_2exp(epsilon.get_mpq_t(), epsilon.get_mpq_t(), 60);
+  // sensitivity / epsilon is above scale (1 - 2^-60 / epsilon), and with epsilon >= 2^-7 it rounds up to `scale` itself:
+  // the double below is at most scale (1 - 2^-53).
+  if (bits >= 54) return epsilon;
+  // A smaller scale is at least as accurate; checked, since the caller will rely on it.
   const double rounded = to_double_up(query.sensitivity / epsilon);
-  const auto verified = [&] {
-    const Target target(query);
-    return rounded >= std::numeric_limits<double>::min() && target.grid(rounded) && target.reached(rounded);
-  };
-  if (rounded != scale && !verified()) {
+  const bool verified =
+      rounded >= std::numeric_limits<double>::min() && target.grid(rounded) && target.reached(rounded);
+  if (rounded != scale && !verified) {
     refuse("sensitivity", to_string(query.sensitivity),
            "is too small: the least epsilon, 2^-60, already leaves a noise scale below the normal doubles; "
-           ""
            "rescale the statistic");
   }
   return epsilon;

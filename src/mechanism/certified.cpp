@@ -32,6 +32,10 @@ double ceiling(Pair x) {
 
 Fast::Fast(const Rational& value) {
   const auto integer = [](const Integer& z) {
+    if (mpz_size(z.get_mpz_t()) <= 1 && mpz_getlimbn(z.get_mpz_t(), 0) < (1UL << 53)) {
+      const auto magnitude = static_cast<double>(mpz_getlimbn(z.get_mpz_t(), 0));
+      return Fast(sgn(z) < 0 ? -magnitude : magnitude, 0.0, 0.0);
+    }
     const std::size_t bits = mpz_sizeinbase(z.get_mpz_t(), 2);
     if (bits > 400) throw Undecided();
     const double hi = z.get_d();  // rounds towards zero
@@ -75,13 +79,9 @@ Fast ldexp(const Fast& a, int k) {
   const double factor = internal::power_of_two(k);
   const double hi = Fast::in_range(a.hi_ * factor);
   const double lo = a.lo_ * factor;
-  const double radius = a.radius_ * factor;
-  // Parts below the normal range may have been rounded, by far less than this.
-  const auto exact = [](double part) { return part == 0 || std::fabs(part) > 0x1p-1000; };
-  if (exact(lo) && exact(radius) && (lo != 0 || a.lo_ == 0) && (radius != 0 || a.radius_ == 0)) {
-    return Fast(hi, lo, radius);
-  }
-  return Fast(hi, lo, radius + 0x1p-1000);
+  // Parts below the normal range may have been rounded, by far less than 2^-1000.
+  const bool exact = a.radius_ == 0 && (a.lo_ == 0 || std::fabs(lo) > 0x1p-1000);
+  return Fast(hi, lo, exact ? 0.0 : a.radius_ * factor + 0x1p-1000);
 }
 
 Fast sqrt(const Fast& a) {
@@ -259,6 +259,7 @@ int sign(const Fast& a) {
 
 Fast floor(const Fast& a) {
   const double whole = std::floor(a.hi_);
+  if (a.lo_ == 0 && a.radius_ == 0) return Fast(whole);
   // A double-double whose high part is no integer has no integer between the two.
   const Fast result = whole == a.hi_ ? Fast(whole) + Fast(std::floor(a.lo_), 0.0, 0.0) : Fast(whole);
   const Fast fraction = a - result;

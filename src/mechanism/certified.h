@@ -12,6 +12,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "snapdp/numeric/float_environment.h"
@@ -59,6 +61,9 @@ class Fast {
   friend double round_nearest(const Fast& a, long exponent);
   friend double round_up(const Fast& a, long exponent);
   friend double round_down(const Fast& a, long exponent);
+
+  // A double near the number, for guesses.
+  double approximately() const { return hi_; }
 
  private:
   Fast(double hi, double lo, double radius) : hi_(hi), lo_(lo), radius_(radius) {}
@@ -126,6 +131,35 @@ class Wide {
  private:
   mpfr_t low_;
   mpfr_t high_;
+};
+
+// A rational that formulas read many times; converted to Fast once.
+class Constant {
+ public:
+  Constant() = default;
+  explicit Constant(Rational value) : value_(std::move(value)) {
+    try {
+      fast_ = Fast(value_);
+    } catch (const Undecided&) {
+    }
+  }
+  const Rational& value() const { return value_; }
+  // A double near it, for guesses.
+  double approximately() const { return fast_ ? fast_->approximately() : value_.get_d(); }
+
+  template <typename Real>
+  Real as() const {
+    if constexpr (std::is_same_v<Real, Fast>) {
+      if (!fast_) throw Undecided();
+      return *fast_;
+    } else {
+      return Real(value_);
+    }
+  }
+
+ private:
+  Rational value_;
+  std::optional<Fast> fast_;
 };
 
 // Runs formula(Fast()) and, while something stays undecided, formula(Wide()) with more and more bits. The

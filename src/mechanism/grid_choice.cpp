@@ -49,21 +49,26 @@ GridChoice GridChoice::parse(std::string_view text, std::string_view parameter) 
   return GridChoice(Grid(exponent));
 }
 
-Grid GridChoice::resolve(const Rational& scale, bool integer) const {
-  const long notes_exponent = Grid::at_least(scale).exponent();
-  long exponent = 0;
+long GridChoice::exponent(long octave, bool integer) const {
   switch (kind_) {
     case Kind::automatic:
-      exponent = notes_exponent - 10;
-      if (integer) exponent = std::max(exponent, 0L);
-      break;
+      return integer ? std::max(octave - 10, 0L) : octave - 10;
     case Kind::notes:
-      exponent = notes_exponent;
-      break;
+      return octave;
     case Kind::fixed:
-      exponent = grid_.exponent();
       break;
   }
+  return grid_.exponent();
+}
+
+std::optional<Grid> GridChoice::for_octave(long octave, bool integer) const {
+  const long result = exponent(octave, integer);
+  if (!in_range(result) || (integer && result < 0)) return std::nullopt;
+  return Grid(result);
+}
+
+Grid GridChoice::resolve(const Rational& scale, bool integer) const {
+  const long exponent = this->exponent(Grid::at_least(scale).exponent(), integer);
   if (!in_range(exponent)) {
     refuse("grid", to_string(*this),
            "the grid would be 2^" + std::to_string(exponent) + "; " + range_rule +

@@ -8,6 +8,7 @@
 //   GridChoice::parse("2^-10")  any of "auto", "notes", "2^k"
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,11 +37,14 @@ class GridChoice {
   // The grid for Laplace scale `scale` > 0. Throws invalid_argument when it is out of range, or finer than 1
   // for an integer statistic.
   Grid resolve(const Rational& scale, bool integer) const;
+  // The same for all scales in (2^(octave-1), 2^octave]; none where resolve throws.
+  std::optional<Grid> for_octave(long octave, bool integer) const;
 
   friend bool operator==(const GridChoice&, const GridChoice&) = default;
 
  private:
   enum class Kind { automatic, notes, fixed };
+  long exponent(long octave, bool integer) const;
   Kind kind_ = Kind::automatic;
   Grid grid_ = Grid(0);  // of Kind::fixed
 };
