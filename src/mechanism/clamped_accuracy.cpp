@@ -5,9 +5,11 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "mechanism/certified.h"
+#include "mechanism/clamped_search.h"
 #include "mechanism/output_tails.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/accuracy.h"
@@ -124,60 +126,83 @@ double clamped_geometric(const AccuracyQuery& query, double lower, double upper)
   });
 }
 
-}  // namespace
+// A clamped release of Laplace noise, in units of the grid.
+template <typename Real>
+struct Clamped {
+  Clamped(const AccuracyQuery& query, double lower, double upper)
+      : ratio(in_steps<Real>(query.scale, query.grid)),
+        l(in_steps<Real>(lower, query.grid)),
+        u(in_steps<Real>(upper, query.grid)) {}
 
-double clamped_accuracy(const AccuracyQuery& query, double lower, double upper) {
-  const FloatEnvironment environment;
-  check_noise(
-      {.scale = query.scale, .grid = query.grid, .lower = lower, .upper = upper, .kind = query.noise});
-  AccuracyQuery free = query;
-  free.range.reset();
-  const double range = certify([&](auto zero) {
+  Real ratio;
+  Real l;
+  Real u;
+};
+
+// The least a that is at least half the range and allowed, when smaller ones are not; otherwise none, and half the range
+// is allowed.
+//
+// From half the range on no y can miss on both sides, and a miss above is rare when p >= t (see ClampedMiss::one_sided),
+// with t where S(t - 1/2) = alpha. There p is a where l + a is below the last multiple of the grid up to u, that is a <
+// floor(u) - l; from there on p is a + g, g the distance from u to the next multiple. So it is rare from min(t,
+// max(floor(u) - l, t - g)) on, misses below likewise, and beyond the range there are none. Both together are rare from
+//   min(t, max(c, t - g))
+// on, with the larger c = floor(u) - l, u - ceil(l) and the smaller g.
+std::optional<double> one_sided_accuracy(const AccuracyQuery& query, double lower, double upper) {
+  const Rational& alpha = query.alpha.value();
+  const bool low_rate = 2 * alpha.get_num() <= alpha.get_den();
+  return certify([&](auto zero) -> std::optional<double> {
     using Real = decltype(zero);
-    return round_up(Real(upper) - Real(lower), 0);
+    const auto lesser = [](const Real& a, const Real& b) { return sign(a - b) <= 0 ? a : b; };
+    const auto greater = [](const Real& a, const Real& b) { return sign(a - b) >= 0 ? a : b; };
+    const Real one(1.0);
+    const Clamped<Real> release(query, lower, upper);
+    const Real range = release.u - release.l;
+    // S(t - 1/2) = alpha.
+    const Real rate(alpha);
+    const Real t = low_rate ? Real(0.5) - release.ratio * log(ldexp(rate, 1))
+                            : Real(0.5) + release.ratio * log(ldexp(one - rate, 1));
+    const Real last = floor(release.u);
+    const Real first = -floor(-release.l);
+    const Real c = greater(last - release.l, release.u - first);
+    const Real g = lesser(last + one - release.u, release.l - first + one);
+    const Real a = sign(t - g - c) >= 0 ? t - g : lesser(t, c);
+    if (sign(a - ldexp(range, -1)) <= 0) return std::nullopt;
+    return round_up(lesser(a, range), query.grid.exponent());
   });
-  // Far from the bounds nothing changes: the worst y of the unclamped law lies inside [lower + a, upper - a].
-  const double unclamped = tight_accuracy(free);  // with the rounding error: at least the a in question
-  const long exponent = query.grid.exponent();
-  const bool far = std::isfinite(unclamped) && certify([&](auto zero) {
-                     using Real = decltype(zero);
-                     const Real width = Real::scaled(upper, -exponent) - Real::scaled(lower, -exponent);
-                     return sign(width - Real::scaled(unclamped, 1 - exponent) - Real(1.0)) >= 0;
-                   });
-  if (far || query.rounding_error >= Rational(range)) return std::min(unclamped, range);
-  const auto finish = [&](double a) {
-    if (query.rounding_error != 0) a = to_double_up(Rational(a) + query.rounding_error);
-    return std::min({a, unclamped, range});
-  };
-  if (query.noise == NoiseKind::geometric) return finish(clamped_geometric(query, lower, upper));
+}
 
+// The least double that is allowed, known to be at most `high`, which is allowed.
+double search(const AccuracyQuery& query, double lower, double upper, double high) {
+  const long exponent = query.grid.exponent();
   const auto reached = [&](double a) {
     return certify([&](auto zero) {
       using Real = decltype(zero);
-      const ClampedMiss<Real> miss(Real::scaled(query.scale, -exponent), Real::scaled(lower, -exponent),
-                                   Real::scaled(upper, -exponent), Real(query.alpha.value()));
+      const Clamped<Real> release(query, lower, upper);
+      const ClampedMiss<Real> miss(release.ratio, release.l, release.u, Real(query.alpha.value()));
       return miss.allows(Real::scaled(a, -exponent));
     });
   };
+  const auto bits = [](double x) { return std::bit_cast<std::int64_t>(x); };
+  const auto value = [](std::int64_t b) { return std::bit_cast<double>(b); };
+  if (reached(0.0)) return 0;
+  std::int64_t below = 0;           // not reached
+  std::int64_t above = bits(high);  // reached
+  if (above - below <= 1 || !reached(value(above - 1))) return high;
 
   // Bisection in double, then certified steps away from where that ends, doubling.
-  double low = 0;
-  double high = std::min(unclamped, range);  // reached
+  double guess = high;
   {
+    double low = 0;
     const auto shift = static_cast<int>(-exponent);
     const ClampedMiss<double> miss(std::ldexp(query.scale, shift), std::ldexp(lower, shift),
                                    std::ldexp(upper, shift), to_double_nearest(query.alpha.value()));
-    for (int i = 0; i < 60 && low < high; ++i) {
-      const double middle = low + (high - low) / 2;
-      (miss.allows(std::ldexp(middle, shift)) ? high : low) = middle;
+    for (int i = 0; i < 60 && low < guess; ++i) {
+      const double middle = low + (guess - low) / 2;
+      (miss.allows(std::ldexp(middle, shift)) ? guess : low) = middle;
     }
   }
-  const auto bits = [](double x) { return std::bit_cast<std::int64_t>(x); };
-  const auto value = [](std::int64_t b) { return std::bit_cast<double>(b); };
-  if (reached(0.0)) return finish(0.0);
-  std::int64_t below = 0;                                 // not reached
-  std::int64_t above = bits(std::min(unclamped, range));  // reached
-  std::int64_t probe = std::clamp(bits(high), below + 1, std::max(above - 1, below + 1));
+  std::int64_t probe = std::clamp(bits(guess), below + 1, std::max(above - 1, below + 1));
   std::int64_t step = 1;
   bool down = false;
   bool up = false;
@@ -196,18 +221,99 @@ double clamped_accuracy(const AccuracyQuery& query, double lower, double upper) 
       if (step < std::int64_t{1} << 58) step *= 4;
     }
   }
-  return finish(value(above));
+  return value(above);
+}
+
+// (upper - lower) / 2^halvings, rounded up.
+double width(double lower, double upper, int halvings = 0) {
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    return round_up(Real(upper) - Real(lower), -halvings);
+  });
+}
+
+// a + rounding_error, rounded up.
+double with_rounding_error(double a, const AccuracyQuery& query) {
+  if (query.rounding_error == 0) return a;
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    return round_up(Real(a) + Real(query.rounding_error), 0);
+  });
+}
+
+// The bounds are wide enough for the worst y of the unclamped law to lie inside [lower + a, upper - a].
+bool is_far(double unclamped, const AccuracyQuery& query, double lower, double upper) {
+  return std::isfinite(unclamped) && certify([&](auto zero) {
+           using Real = decltype(zero);
+           const long exponent = query.grid.exponent();
+           const Real steps = in_steps<Real>(upper, query.grid) - in_steps<Real>(lower, query.grid);
+           return sign(steps - Real::scaled(unclamped, 1 - exponent) - Real(1.0)) >= 0;
+         });
+}
+
+double unclamped_accuracy(const AccuracyQuery& query) {
+  AccuracyQuery free = query;
+  free.range.reset();
+  return tight_accuracy(free);
+}
+
+void check(const AccuracyQuery& query, std::optional<double> lower, std::optional<double> upper) {
+  check_noise(
+      {.scale = query.scale, .grid = query.grid, .lower = lower, .upper = upper, .kind = query.noise});
+  if (query.rounding_error < 0) tight_accuracy(query);  // refuses it
+}
+
+// Whether tight_accuracy is so far above what one_sided_accuracy gives, at most t, that it does not matter how their sums
+// with the rounding error were rounded. From worst_miss_in_units, with d <= 1, for alpha <= 1/2:
+//   tight - t >= ratio ln(1 + e^(-1/ratio)),
+// where tight and t are in units of the grid and `a` >= 0 is the result in units of the statistic.
+bool is_below_unclamped(double a, const AccuracyQuery& query) {
+  const auto grid = static_cast<int>(query.grid.exponent());
+  const double ratio = std::ldexp(query.scale, -grid);
+  const double gap = std::ldexp(ratio * std::log1p(std::exp(-1 / ratio)), grid);
+  if (query.rounding_error == 0) return true;
+  return query.alpha.value().get_d() < 0.5 && a > 0x1p-900 && gap > a * 0x1p-48;
+}
+
+}  // namespace
+
+double searched_clamped_accuracy(const AccuracyQuery& query, double lower, double upper) {
+  const FloatEnvironment environment;
+  check(query, lower, upper);
+  const double range = width(lower, upper);
+  const double unclamped = unclamped_accuracy(query);  // with the rounding error: at least the a in question
+  const double most = std::min(unclamped, range);
+  if (is_far(unclamped, query, lower, upper) || query.rounding_error >= Rational(range)) return most;
+  return std::min(with_rounding_error(search(query, lower, upper, most), query), most);
+}
+
+double clamped_accuracy(const AccuracyQuery& query, double lower, double upper) {
+  const FloatEnvironment environment;
+  check(query, lower, upper);
+  const double range = width(lower, upper);
+  const bool laplace = query.noise == NoiseKind::laplace;
+  std::optional<double> one_sided;
+  if (laplace) one_sided = one_sided_accuracy(query, lower, upper);
+  if (one_sided) {
+    const double a = with_rounding_error(*one_sided, query);
+    if (is_below_unclamped(a, query)) return std::min(a, range);
+    return std::min({a, range, unclamped_accuracy(query)});
+  }
+  // Far from the bounds nothing changes.
+  const double unclamped = unclamped_accuracy(query);  // with the rounding error: at least the a in question
+  const double most = std::min(unclamped, range);
+  if (is_far(unclamped, query, lower, upper)) return most;
+  const double a = laplace ? search(query, lower, upper, std::min(most, width(lower, upper, 1)))
+                           : clamped_geometric(query, lower, upper);
+  return std::min(with_rounding_error(a, query), most);
 }
 
 double clamped_accuracy(const AccuracyQuery& query, std::optional<double> lower,
                         std::optional<double> upper) {
   if (lower && upper) return clamped_accuracy(query, *lower, *upper);
   const FloatEnvironment environment;
-  check_noise(
-      {.scale = query.scale, .grid = query.grid, .lower = lower, .upper = upper, .kind = query.noise});
-  AccuracyQuery free = query;
-  free.range.reset();
-  return tight_accuracy(free);
+  check(query, lower, upper);
+  return unclamped_accuracy(query);
 }
 
 }  // namespace snapdp
