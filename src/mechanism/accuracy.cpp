@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mechanism/certified.h"
+#include "mechanism/clamped_search.h"
 #include "mechanism/output_tails.h"
 #include "snapdp/error.h"
 #include "snapdp/numeric/float_environment.h"
@@ -67,6 +68,7 @@ Rational divided(const Rational& value, Grid grid) {
 
 template <typename Real>
 Real in_units(const Rational& value, Grid grid) {
+  if (value == 0) return Real();
   return Real(divided(value, grid));
 }
 
@@ -160,19 +162,23 @@ TightPoint<Real> tight_point(const Real& ratio, const Rational& alpha) {
 
 }  // namespace
 
+TightAccuracy unclamped_accuracy(const AccuracyQuery& query) {
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    const long grid = query.grid.exponent();
+    const Real ratio = Real::scaled(query.scale, -grid);
+    const Real a = query.noise == NoiseKind::geometric
+                       ? steps_down_to(geometric_miss(ratio), Real(query.alpha.value()), ratio)
+                       : tight_point(ratio, query.alpha.value()).a;
+    return TightAccuracy{round_up(a, grid),
+                         round_up(a + in_units<Real>(query.rounding_error, query.grid), grid)};
+  });
+}
+
 double tight_accuracy(const AccuracyQuery& query) {
   const FloatEnvironment environment;
   check(query);
-  return within(certify([&](auto zero) {
-                  using Real = decltype(zero);
-                  const Real ratio = Real::scaled(query.scale, -query.grid.exponent());
-                  const Real a = query.noise == NoiseKind::geometric
-                                     ? steps_down_to(geometric_miss(ratio), Real(query.alpha.value()), ratio)
-                                     : tight_point(ratio, query.alpha.value()).a;
-                  return round_up(a + in_units<Real>(query.rounding_error, query.grid),
-                                  query.grid.exponent());
-                }),
-                query.range);
+  return within(unclamped_accuracy(query).in_all, query.range);
 }
 
 // For values on a grid g the errors are multiples of g when g <= 1, in units of the output grid; with g > 1 all values

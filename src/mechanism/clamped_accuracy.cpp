@@ -27,17 +27,17 @@ double ldexp(double x, int k) {
   return std::ldexp(x, k);
 }
 
-// Whether no l <= y <= u misses by more than a with probability above alpha, in units of the grid; in certified
+// Whether every probability that some l <= y <= u misses by more than a is rare, in units of the grid; in certified
 // arithmetic or, for a first guess, in double.
 //
 // y misses above with S(p - 1/2), S the survival of Laplace noise and p the distance to the first output above y + a,
 // if y < u - a, and below with S(m - 1/2) if y > l + a. (That first output may be the bound itself: it is reached when
 // the noisy value rounds to the next multiple of the grid, so p is the distance to that multiple.)
-template <typename Real>
+template <typename Real, typename IsRare>
 class ClampedMiss {
  public:
-  ClampedMiss(const Real& ratio, const Real& l, const Real& u, const Real& alpha)
-      : ratio_(ratio), l_(l), u_(u), alpha_(alpha) {}
+  ClampedMiss(const Real& ratio, const Real& l, const Real& u, IsRare is_rare)
+      : ratio_(ratio), l_(l), u_(u), is_rare_(is_rare) {}
 
   bool allows(const Real& a) const {
     using std::exp;
@@ -49,17 +49,15 @@ class ClampedMiss {
     const Real both = range - ldexp(a, 1);  // width of the y that can miss on both sides
     if (sign(both - one) >= 0) {
       // Every fraction of y occurs among them: the unclamped formula; see worst_miss_in_units.
-      if (sign(a - half) < 0) return false;
+      if (sign(a - half) < 0) return is_rare_(one);
       const Real twice = ldexp(a, 1);
       const Real d = floor(twice) + one - twice;
-      return is_rare(ldexp(exp((half - a) / ratio_) * (one + exp(-d / ratio_)), -1));
+      return is_rare_(ldexp(exp((half - a) / ratio_) * (one + exp(-d / ratio_)), -1));
     }
-    return one_sided(a, l_, u_) && one_sided(a, -u_, -l_) && (sign(both) <= 0 || two_sided(a));
+    return (sign(both) <= 0 || two_sided(a)) && one_sided(a, l_, u_) && one_sided(a, -u_, -l_);
   }
 
  private:
-  bool is_rare(const Real& miss) const { return sign(miss - alpha_) <= 0; }
-
   Real survival(const Real& t) const {
     using std::exp;
     if (sign(t) >= 0) return ldexp(exp(-t / ratio_), -1);
@@ -73,7 +71,7 @@ class ClampedMiss {
     const Real next = floor(l + a) + Real(1.0);
     const Real reach = sign(l + ldexp(a, 1) - u) <= 0 ? l + ldexp(a, 1) : u;  // the largest y + a
     const Real p = sign(next - reach) <= 0 ? a : next - reach + a;
-    return is_rare(survival(p - Real(0.5)));
+    return is_rare_(survival(p - Real(0.5)));
   }
 
   // l + a < y < u - a, less than one unit wide. Between the points where y + a or y - a is an integer the outputs on
@@ -96,7 +94,7 @@ class ClampedMiss {
       const Real up = floor(middle + a) + one;
       const Real down = -floor(a - middle) - one;
       for (const Real& y : {ends[i], ends[i + 1]}) {
-        if (!is_rare(survival(up - y - half) + survival(y - down - half))) return false;
+        if (!is_rare_(survival(up - y - half) + survival(y - down - half))) return false;
       }
     }
     return true;
@@ -105,8 +103,67 @@ class ClampedMiss {
   Real ratio_;
   Real l_;
   Real u_;
-  Real alpha_;
+  IsRare is_rare_;
 };
+
+// About the least a <= high with no miss above alpha, in units of the grid and in double: as good as its logarithms.
+double approximate_accuracy(double ratio, double l, double u, double alpha, double high) {
+  double worst = 0;
+  const auto record = [&](double miss) {
+    worst = std::max(worst, miss);
+    return true;
+  };
+  const ClampedMiss<double, decltype(record)> misses(ratio, l, u, record);
+  // ln(the worst miss / alpha).
+  const auto excess = [&](double a) {
+    worst = 0;
+    misses.allows(a);
+    return worst > 0 ? std::log(worst / alpha) : -1000.0;
+  };
+  // Below, no clamp matters, and `high` is at most the unclamped accuracy.
+  double low = std::max(0.0, (u - l - 1) / 2);
+  if (low >= high || excess(low) <= 0) low = 0;
+  // Where an output moves into or out of reach the miss may jump, and at half the range, which `high` may be.
+  const double inside = high * (1 - 0x1p-45);
+  if (excess(inside) > 0) return high;
+  high = inside;
+  const std::array<double, 4> jumps = {std::ceil(l + low) - l, u - std::floor(u - low),
+                                       (std::ceil(l + 2 * low) - l) / 2, (u - std::floor(u - 2 * low)) / 2};
+  for (const double jump : jumps) {
+    if (!(jump > low && jump < high)) continue;
+    const double before = jump * (1 - 0x1p-45);
+    const double after = jump * (1 + 0x1p-45);
+    if (excess(before) <= 0) {
+      high = before;
+    } else if (excess(after) <= 0) {
+      return jump;
+    } else {
+      low = after;
+    }
+  }
+  // Elsewhere it is nearly exponential: the Illinois method, and now and then a bisection.
+  double at_low = excess(low);
+  double at_high = excess(high);
+  int side = 0;
+  for (int i = 1; i <= 100 && high - low > 0x1p-52 * high; ++i) {
+    double middle = low + (high - low) * (at_low / (at_low - at_high));
+    if (i % 8 == 0 || !(middle > low && middle < high)) middle = low + (high - low) / 2;
+    const double at = excess(middle);
+    if (std::fabs(at) < 0x1p-50) return middle;
+    if (at > 0) {
+      low = middle;
+      at_low = at;
+      if (side > 0) at_high /= 2;
+      side = 1;
+    } else {
+      high = middle;
+      at_high = at;
+      if (side < 0) at_low /= 2;
+      side = -1;
+    }
+  }
+  return high;
+}
 
 // In integers. Both sides can miss by more than n when some y has l + n < y < u - n, one side when u - l > n.
 double clamped_geometric(const AccuracyQuery& query, double lower, double upper) {
@@ -179,8 +236,10 @@ double search(const AccuracyQuery& query, double lower, double upper, double hig
     return certify([&](auto zero) {
       using Real = decltype(zero);
       const Clamped<Real> release(query, lower, upper);
-      const ClampedMiss<Real> miss(release.ratio, release.l, release.u, Real(query.alpha.value()));
-      return miss.allows(Real::scaled(a, -exponent));
+      const Real alpha(query.alpha.value());
+      const auto is_rare = [&](const Real& miss) { return sign(miss - alpha) <= 0; };
+      const ClampedMiss<Real, decltype(is_rare)> misses(release.ratio, release.l, release.u, is_rare);
+      return misses.allows(Real::scaled(a, -exponent));
     });
   };
   const auto bits = [](double x) { return std::bit_cast<std::int64_t>(x); };
@@ -190,18 +249,12 @@ double search(const AccuracyQuery& query, double lower, double upper, double hig
   std::int64_t above = bits(high);  // reached
   if (above - below <= 1 || !reached(value(above - 1))) return high;
 
-  // Bisection in double, then certified steps away from where that ends, doubling.
-  double guess = high;
-  {
-    double low = 0;
-    const auto shift = static_cast<int>(-exponent);
-    const ClampedMiss<double> miss(std::ldexp(query.scale, shift), std::ldexp(lower, shift),
-                                   std::ldexp(upper, shift), to_double_nearest(query.alpha.value()));
-    for (int i = 0; i < 60 && low < guess; ++i) {
-      const double middle = low + (guess - low) / 2;
-      (miss.allows(std::ldexp(middle, shift)) ? guess : low) = middle;
-    }
-  }
+  // Certified steps away from a guess, doubling, and then a bisection.
+  const auto shift = static_cast<int>(-exponent);
+  const double guess = std::ldexp(
+      approximate_accuracy(std::ldexp(query.scale, shift), std::ldexp(lower, shift), std::ldexp(upper, shift),
+                           query.alpha.value().get_d(), std::ldexp(high, shift)),
+      -shift);
   std::int64_t probe = std::clamp(bits(guess), below + 1, std::max(above - 1, below + 1));
   std::int64_t step = 1;
   bool down = false;
@@ -251,12 +304,6 @@ bool is_far(double unclamped, const AccuracyQuery& query, double lower, double u
          });
 }
 
-double unclamped_accuracy(const AccuracyQuery& query) {
-  AccuracyQuery free = query;
-  free.range.reset();
-  return tight_accuracy(free);
-}
-
 void check(const AccuracyQuery& query, std::optional<double> lower, std::optional<double> upper) {
   check_noise(
       {.scale = query.scale, .grid = query.grid, .lower = lower, .upper = upper, .kind = query.noise});
@@ -281,7 +328,8 @@ double searched_clamped_accuracy(const AccuracyQuery& query, double lower, doubl
   const FloatEnvironment environment;
   check(query, lower, upper);
   const double range = width(lower, upper);
-  const double unclamped = unclamped_accuracy(query);  // with the rounding error: at least the a in question
+  const double unclamped =
+      unclamped_accuracy(query).in_all;  // with the rounding error: at least the a in question
   const double most = std::min(unclamped, range);
   if (is_far(unclamped, query, lower, upper) || query.rounding_error >= Rational(range)) return most;
   return std::min(with_rounding_error(search(query, lower, upper, most), query), most);
@@ -297,14 +345,15 @@ double clamped_accuracy(const AccuracyQuery& query, double lower, double upper) 
   if (one_sided) {
     const double a = with_rounding_error(*one_sided, query);
     if (is_below_unclamped(a, query)) return std::min(a, range);
-    return std::min({a, range, unclamped_accuracy(query)});
+    return std::min({a, range, unclamped_accuracy(query).in_all});
   }
   // Far from the bounds nothing changes.
-  const double unclamped = unclamped_accuracy(query);  // with the rounding error: at least the a in question
-  const double most = std::min(unclamped, range);
-  if (is_far(unclamped, query, lower, upper)) return most;
-  const double a = laplace ? search(query, lower, upper, std::min(most, width(lower, upper, 1)))
-                           : clamped_geometric(query, lower, upper);
+  const TightAccuracy tight = unclamped_accuracy(query);
+  const double most = std::min(tight.in_all, range);
+  if (is_far(tight.of_noise, query, lower, upper)) return most;
+  const double a =
+      laplace ? search(query, lower, upper, std::min({tight.of_noise, range, width(lower, upper, 1)}))
+              : clamped_geometric(query, lower, upper);
   return std::min(with_rounding_error(a, query), most);
 }
 
@@ -313,7 +362,7 @@ double clamped_accuracy(const AccuracyQuery& query, std::optional<double> lower,
   if (lower && upper) return clamped_accuracy(query, *lower, *upper);
   const FloatEnvironment environment;
   check(query, lower, upper);
-  return unclamped_accuracy(query);
+  return unclamped_accuracy(query).in_all;
 }
 
 }  // namespace snapdp
