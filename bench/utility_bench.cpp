@@ -55,6 +55,9 @@ void register_all() {
     add("accuracy/clamped", [=](int i) { return clamped_accuracy(accuracy_query(i, automatic), 0, 100); });
     add("accuracy/clamped_narrow",
         [=](int i) { return clamped_accuracy(accuracy_query(i, automatic), 0, 5); });
+    // About twice the accuracy wide and off the grid: on a coarse grid the closed form does not reach that far.
+    add("accuracy/clamped_twice",
+        [=](int i) { return clamped_accuracy(accuracy_query(i, automatic), 0.3, 6.8); });
     add("accuracy/for_value", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).accuracy(alpha); });
     add("accuracy/to_epsilon", [=](int i) {
       return epsilon_for_accuracy({.sensitivity = 1,
