@@ -297,6 +297,7 @@ class Target {
   // Scales too small for the choice of grid count as reached, too large ones as not: it stays monotone.
   bool reached(double scale) const {
     if (!grid(scale)) return scale < 1;
+    if (const std::optional<bool> near = reached_near(scale)) return *near;
     return certify([&](auto zero) {
       using Real = decltype(zero);
       if (!geometric() && sign(steps<Real>() - Real(0.5)) < 0) return false;
@@ -358,24 +359,69 @@ class Target {
     return worst_miss_in_units(steps<Real>(), ratio);
   }
 
-  // One step of Newton's method in ln(scale) from a scale that is off by a few units in the last place, with the miss in
-  // double-double. The derivative of ln(miss) is
-  //   (a - 1/2) / r + (d / r) / (e^(d/r) + 1),  and for geometric noise  (n + 1 / (1 + e^(-1/r))) / r,
-  // with r = scale / grid.
+  // What one evaluation in double-double tells about the miss M at error_of_noise for scales nearby.
+  struct Near {
+    Grid grid;
+    double scale;
+    Fast excess;  // M / alpha - 1
+    Fast slope;   // d ln M / d ln scale
+    double bend;  // at least |d ln slope / d ln scale|
+  };
+
+  // One step of Newton's method in ln(scale) from a scale that is off by a few units in the last place. With s = grid /
+  // scale, a or n the error of the noise in steps and d as for worst_miss_in_units, the slope is
+  //   s (a - 1/2) + g,  g = s d / (e^(s d) + 1),  and for geometric noise  s (n + h),  h = 1 / (1 + e^-s),
+  // and bends by at most 1 + s d, as |s dg/ds| <= g (1 + s d), and by at most 1 + s (1 - h) < 2.
   double refined(double scale) const {
     if (!grid(scale)) return scale;
-    const double a = approximate_steps();
-    const double s = std::ldexp(1 / scale, static_cast<int>(grid_->exponent()));
-    const double d = std::floor(2 * a) + 1 - 2 * a;
-    const double derivative =
-        geometric() ? s * (a + 1 / (1 + std::exp(-s))) : s * (a - 0.5 + d / (std::exp(d * s) + 1));
     try {
-      const Fast excess = miss<Fast>(scale) / alpha_.as<Fast>() - Fast(1.0);
-      const double next = scale - scale * (excess.approximately() / derivative);
-      if (std::fabs(next - scale) < 0x1p-40 * scale) return next;
+      const Fast one(1.0);
+      const Fast half(0.5);
+      const Fast s = one / Fast::scaled(scale, -grid_->exponent());
+      const Fast a = steps<Fast>();
+      Near near{*grid_, scale, {}, {}, 2};
+      Fast miss;
+      if (geometric()) {
+        const Fast q = exp(-s);
+        miss = ldexp(q * exp(-(s * a)), 1) / (one + q);
+        near.slope = s * (a + one / (one + q));
+      } else {
+        if (sign(a - half) < 0) return scale;
+        const Fast twice = a + a;
+        const Fast d = floor(twice) + one - twice;
+        const Fast e = exp(-(s * d));
+        miss = ldexp(exp((half - a) * s) * (one + e), -1);
+        near.slope = s * (a - half + d * e / (one + e));
+        near.bend = 2 + (s * d).approximately();
+      }
+      near.excess = miss / alpha_.as<Fast>() - one;
+      const double next = scale - scale * (near.excess.approximately() / near.slope.approximately());
+      if (!(std::fabs(next - scale) < 0x1p-40 * scale)) return scale;
+      near_ = near;
+      return next;
+    } catch (const Undecided&) {
+      return scale;
+    }
+  }
+
+  // From the scale of near_ to scale (1 + t) ln(M / alpha) grows from ln(1 + x), x the excess, by the mean slope times
+  // ln(1 + t). We take x + slope t, which is off by less than x^2 for |x| < 1/2, and relative to slope t by less than t for
+  // the logarithm and 1.1 bend t for the slope. None when that does not settle the sign.
+  std::optional<bool> reached_near(double scale) const {
+    if (!near_ || near_->grid != *grid_) return std::nullopt;
+    try {
+      const Fast t = (Fast(scale) - Fast(near_->scale)) / Fast(near_->scale);
+      const double size = std::fabs(t.approximately());
+      const double x = near_->excess.approximately();
+      if (!(size * near_->bend < 0x1p-20) || !(std::fabs(x) < 0.25)) return std::nullopt;
+      const Fast change = near_->slope * t;
+      const Fast error(2 * x * x + std::fabs(change.approximately()) * size * 2 * (1 + near_->bend));
+      const Fast value = near_->excess + change;
+      if (sign(value - error) > 0) return false;
+      if (sign(value + error) < 0) return true;
     } catch (const Undecided&) {
     }
-    return scale;
+    return std::nullopt;
   }
 
   const EpsilonQuery& query_;
@@ -384,6 +430,7 @@ class Target {
   // For the scales last asked about: j and their grid.
   mutable int octave_ = std::numeric_limits<int>::min();
   mutable std::optional<Grid> grid_ = Grid(0);
+  mutable std::optional<Near> near_;
 };
 
 // The tight accuracy increases with the scale. On one grid, because every tail does. Where the grid doubles from s to
