@@ -141,8 +141,12 @@ std::string plot_bias(const MechanismQuestion& question) {
   const OutputNoise noise = mechanism.output_noise();
   const double origin = mechanism.origin().to_double_nearest();
   const auto [from, to] = values_with_bias(noise);
-  const bool integers = noise.kind == NoiseKind::geometric;
   constexpr int steps = 960;
+  if (!std::isfinite((to - from) * steps)) {
+    refuse("--epsilon",
+           "the values to draw lie near or beyond the largest double; raise it, or bring bounds nearer");
+  }
+  const bool integers = noise.kind == NoiseKind::geometric;
   Points curve;
   double least = 0;
   double greatest = 0;

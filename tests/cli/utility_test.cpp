@@ -503,6 +503,8 @@ TEST_F(UtilityTest, PicturesAreTheSameEveryTime) {
     EXPECT_THAT(svg, testing::Not(HasSubstr("inf")));
   }
   refuses({"plot", "law", "--epsilon", "1", "--sensitivity", "1"}, "output");
+  refuses({"plot", "bias", "--epsilon", "1e-8", "--sensitivity", "1e300", "--lower", "0", "-o", "a.svg"},
+          "--epsilon: the values to draw");
   refuses({"plot", "pie", "-o", "x.svg"}, "unknown command");
   EXPECT_EQ(run({"plot", "law", "--epsilon", "1", "--sensitivity", "1", "-o", "nowhere/x.svg"}).code, 5);
 }
