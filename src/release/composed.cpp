@@ -4,9 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "mean_accuracy.h"
-#include "snapdp/statistics/moments.h"
-#include "snapdp/statistics/statistics.h"
+#include "snapdp/statistics/from_parts.h"
 
 namespace snapdp {
 namespace {
@@ -69,7 +67,7 @@ std::optional<double> planned_from(const PlannedStatistic& planned, std::optiona
   if (planned.specification.group_by || (!size && !has("variance"))) return std::nullopt;
   switch (kind) {
     case StatisticKind::mean:
-      return planned_mean_accuracy(x, *size, accuracy("sum"), accuracy("count"));
+      return planned_mean_accuracy(x, *size, accuracy("count"), accuracy("sum"));
     case StatisticKind::variance:
       return planned_variance_accuracy(x, *size, accuracy("count"), accuracy("sum"), accuracy("squares"));
     case StatisticKind::standard_deviation:
@@ -95,8 +93,7 @@ Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& val
     case StatisticKind::mean: {
       const ReleasedPart sum = parts["sum"];
       const ReleasedPart count = parts["count"];
-      return {mean_from_parts(x, sum.value, count.value),
-              released_mean_accuracy(x, sum.value, count.value, sum.accuracy, count.accuracy)};
+      return {mean_from_parts(x, count.value, sum.value), mean_accuracy(x, count, sum)};
     }
     case StatisticKind::variance: {
       const ReleasedPart variance = parts.variance("", x);

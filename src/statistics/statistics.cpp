@@ -89,16 +89,6 @@ Aggregation make_centered_sum(const VectorDomain& domain, Metric metric) {
                 });
 }
 
-double mean_from_parts(const Bounds& bounds, const Dyadic& centered_sum, const Dyadic& count) {
-  const FloatEnvironment environment;
-  const Rational lower = bounds.lower().rational();
-  const Rational upper = bounds.upper().rational();
-  const Rational center = (lower + upper) / 2;
-  if (count < Dyadic(1)) return to_double_nearest(center);
-  const Rational mean = center + centered_sum.rational() / count.rational();
-  return to_double_nearest(std::clamp(mean, lower, upper));
-}
-
 Aggregation make_variance(const VectorDomain& domain, Metric metric) {
   require_dataset_metric(metric, "make_variance");
   require_columns(domain, 1, "make_variance");

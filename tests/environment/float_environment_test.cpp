@@ -27,6 +27,7 @@
 #include "snapdp/privacy/composition_bounds.h"
 #include "snapdp/release/plan.h"
 #include "snapdp/release/specification.h"
+#include "snapdp/statistics/from_parts.h"
 #include "snapdp/statistics/grouped.h"
 #include "snapdp/statistics/moments.h"
 #include "snapdp/statistics/quantiles.h"
@@ -197,11 +198,17 @@ void statistics(Survey& survey) {
   const Bounds unit(Dyadic(-0.1), Dyadic(0.3));
   const Dyadic count(17);
   const Dyadic sum(1.1);
-  survey.add("mean from parts", mean_from_parts(unit, sum, count));
+  survey.add("mean from parts", mean_from_parts(unit, count, sum));
+  survey.add("mean accuracy", mean_accuracy(unit, {count, 2.1}, {sum, 0.3}));
+  survey.add("planned mean accuracy", planned_mean_accuracy(unit, 1017, 2.1, 0.3));
   survey.add("variance from parts", variance_from_parts(unit, count, sum, Dyadic(0.7)));
   survey.add("variance accuracy", variance_accuracy(unit, {count, 2.1}, {sum, 0.3}, {Dyadic(0.7), 0.1}));
   survey.add("covariance from parts",
              covariance_from_parts(unit, unit, count, sum, Dyadic(0.3), Dyadic(0.2)));
+  survey.add("planned variance accuracy", planned_variance_accuracy(unit, 1017, 2.1, 0.3, 0.1));
+  survey.add("planned covariance accuracy",
+             planned_covariance_accuracy(unit, unit, 1017, 2.1, 0.3, 0.2, 0.1));
+  survey.add("planned deviation accuracy", planned_standard_deviation_accuracy(unit, 0.013));
   survey.add("deviation", standard_deviation_from_variance(Dyadic(0.7)));
   survey.add("deviation accuracy", standard_deviation_accuracy({Dyadic(0.7), 0.1}));
   survey.add("deviation of little", standard_deviation_from_variance(Dyadic(tiny)));

@@ -7,7 +7,7 @@
 
 #include "release/replace.h"
 #include "snapdp/error.h"
-#include "snapdp/statistics/moments.h"
+#include "snapdp/statistics/from_parts.h"
 
 namespace snapdp {
 namespace {

@@ -11,6 +11,7 @@
 #include "framework/state_bytes.h"
 #include "rows.h"
 #include "snapdp/error.h"
+#include "snapdp/statistics/from_parts.h"
 #include "snapdp/statistics/grouped.h"
 
 namespace snapdp {
@@ -309,10 +310,10 @@ TEST(Statistics, EmptyDataHaveStatisticsToo) {
   EXPECT_EQ(one(make_sum(bounded<double>(Bounds(1, 2)), symmetric_distance()), none), 0);
   EXPECT_EQ(one(make_count(bounded<double>(Bounds(1, 2)), symmetric_distance()), none), 0);
   EXPECT_EQ(one(make_centered_sum(bounded<double>(Bounds(1, 2)), symmetric_distance()), none), 0);
-  EXPECT_EQ(mean_from_parts(Bounds(1, 2), Dyadic(100), Dyadic(0)), 1.5);
-  EXPECT_EQ(mean_from_parts(Bounds(1, 2), Dyadic(100), Dyadic(-5)), 1.5);
-  EXPECT_EQ(mean_from_parts(Bounds(1, 2), Dyadic(100), Dyadic(10)), 2);
-  EXPECT_EQ(mean_from_parts(Bounds(1, 2), Dyadic(1), Dyadic(4)), 1.75);
+  EXPECT_EQ(mean_from_parts(Bounds(1, 2), Dyadic(0), Dyadic(100)), 1.5);
+  EXPECT_EQ(mean_from_parts(Bounds(1, 2), Dyadic(-5), Dyadic(100)), 1.5);
+  EXPECT_EQ(mean_from_parts(Bounds(1, 2), Dyadic(10), Dyadic(100)), 2);
+  EXPECT_EQ(mean_from_parts(Bounds(1, 2), Dyadic(4), Dyadic(1)), 1.75);
 }
 
 TEST(Statistics, ConstantsAreExact) {

@@ -54,10 +54,6 @@ Partial<Aggregation> make_mean();
 Aggregation make_centered_sum(const VectorDomain& domain, Metric metric);
 Partial<Aggregation> make_centered_sum();
 
-// The mean that a noisy centered sum and a noisy count give: clamp(c + sum / count, [a, b]) rounded to the
-// nearest double; the midpoint when the noisy count is below 1. Post-processing.
-double mean_from_parts(const Bounds& bounds, const Dyadic& centered_sum, const Dyadic& count);
-
 // The unbiased sample variance of one bounded column, n >= 2. Proof: proofs/make_variance.md.
 Aggregation make_variance(const VectorDomain& domain, Metric metric);
 Partial<Aggregation> make_variance();

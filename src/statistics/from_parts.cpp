@@ -1,12 +1,13 @@
-// Variance, covariance, standard deviation and correlation from released parts, and their accuracies by interval
-// arithmetic on exact rationals: if every part's exact value lies in its interval, the exact result lies in the
-// interval that the same formula gives, however the values inside hang together.
+// Accuracies of variances, covariances and correlations come from interval arithmetic on exact rationals: if every part's
+// exact value lies in its interval, the exact result lies in the interval that the same formula gives, however the values
+// inside hang together.
+#include "snapdp/statistics/from_parts.h"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "snapdp/numeric/float_environment.h"
-#include "snapdp/statistics/moments.h"
 #include "statistics/construction.h"
 
 namespace snapdp {
@@ -106,7 +107,52 @@ Interval sums(const Interval& rows, const Rational& size) {
   return {-rows.high * size, rows.high * size};
 }
 
+// What a result of at most this size may move when it is rounded to the nearest double.
+Rational largest_rounding(const Rational& largest) {
+  return largest / (Integer(1) << 53) + Dyadic(Integer(1), -1075).rational();
+}
+
 }  // namespace
+
+double mean_from_parts(const Bounds& bounds, const Dyadic& count, const Dyadic& sum) {
+  const FloatEnvironment environment;
+  const Rational lower = bounds.lower().rational();
+  const Rational upper = bounds.upper().rational();
+  const Rational center = (lower + upper) / 2;
+  if (count < Dyadic(1)) return to_double_nearest(center);
+  return clamped(center + sum.rational() / count.rational(), {lower, upper});
+}
+
+double mean_accuracy(const Bounds& bounds, const ReleasedPart& count, const ReleasedPart& sum) {
+  const FloatEnvironment environment;
+  const Rational lower = bounds.lower().rational();
+  const Rational upper = bounds.upper().rational();
+  const Rational released(mean_from_parts(bounds, count.value, sum.value));
+  const Rational trivial = std::max(Rational(released - lower), Rational(upper - released));
+  if (count.value < Dyadic(1) || !std::isfinite(sum.accuracy) || !std::isfinite(count.accuracy))
+    return to_double_up(trivial);
+  const Rational s(sum.accuracy);
+  const Rational k(count.accuracy);
+  const Rational noisy_count = count.value.rational();
+  const Rational quotient = sum.value.rational() / noisy_count;
+  Rational error = ((upper - lower) / 2 * k + s) / noisy_count;
+  if (noisy_count > k) error = std::min(error, Rational((abs(quotient) * k + s) / (noisy_count - k)));
+  const Rational exact = std::clamp(Rational((lower + upper) / 2 + quotient), lower, upper);
+  return to_double_up(std::min(Rational(error + abs(released - exact)), trivial));
+}
+
+double planned_mean_accuracy(const Bounds& bounds, std::uint64_t size, double count_accuracy,
+                             double sum_accuracy) {
+  const FloatEnvironment environment;
+  const Rational width = bounds.width().rational();
+  if (!std::isfinite(sum_accuracy) || !std::isfinite(count_accuracy)) return to_double_up(width);
+  const Rational k(count_accuracy);
+  const Rational least_rows = Rational(Integer(static_cast<unsigned long>(size))) - k;
+  if (least_rows < 1) return to_double_up(width);
+  const Rational largest = std::max(abs(bounds.lower()), abs(bounds.upper())).rational();
+  const Rational error = (width / 2 * k + Rational(sum_accuracy)) / least_rows + largest_rounding(largest);
+  return to_double_up(std::min(error, width));
+}
 
 double variance_from_parts(const Bounds& bounds, const Dyadic& count, const Dyadic& sum,
                            const Dyadic& squares) {
@@ -204,11 +250,6 @@ double correlation_accuracy(const ReleasedPart& covariance, const ReleasedPart& 
 }
 
 namespace {
-
-// What a result of at most this size may move when it is rounded to the nearest double.
-Rational largest_rounding(const Rational& largest) {
-  return largest / (Integer(1) << 53) + Dyadic(Integer(1), -1075).rational();
-}
 
 // See moments.h. `range` is the public one: for N' < 2 some constant in it is released.
 double planned_accuracy(const Bounds& x, const Bounds& y, const Interval& range, std::uint64_t size,
