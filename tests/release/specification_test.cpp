@@ -347,7 +347,9 @@ TEST(Specification, RefusesWhatIsTooLargeOrTooDeepAtOnce) {
 
 // Where the parser's own assertions fail.
 TEST(Specification, RefusesWhatTheParserDoesNotExpect) {
-  for (const char* text : {"[=data]\n", "[[=statistic]]\n", "[ .x]\n", "[\n", "[\xc3\xa4]\n", "[#]\n"}) {
+  for (const char* text :
+       {"[=data]\n", "[[=statistic]]\n", "[ .x]\n", "[\n", "[\xc3\xa4]\n", "[#]\n", "\xc3\xa4 = 1\n",
+        "x = \"\"\"\\\n\xc3\xa4\"\"\"\n[\xd2\x80]\n", "x = \xe1\xa0\x80 1\n"}) {
     const Error error = refusal(text);
     EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << text;
     EXPECT_THAT(error.what(), HasSubstr("not TOML")) << text;
