@@ -326,7 +326,8 @@ class StatisticPlanner {
     Measurement measurement = measurement_of(aggregation, epsilon);
     const Accuracy accuracy = measurement.accuracy(alpha);
     if (statistic_.group_by) columns.insert(columns.begin(), *statistic_.group_by);
-    planned_.measurements.push_back({part, std::move(columns), std::move(measurement), epsilon, accuracy, {}});
+    planned_.measurements.push_back(
+        {part, std::move(columns), std::move(measurement), epsilon, accuracy, {}});
   }
 
   Measurement measurement_of(const Aggregation& aggregation, const Rational& epsilon) const {
