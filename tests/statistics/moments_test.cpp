@@ -15,8 +15,6 @@
 namespace snapdp {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 AtomDomain column(const Bounds& bounds, AtomType type = AtomType::real) {
   return {type, false, false, bounds};
 }
