@@ -315,10 +315,10 @@ void check(const AccuracyQuery& query, std::optional<double> lower, std::optiona
 //   tight - t >= ratio ln(1 + e^(-1/ratio)),
 // where tight and t are in units of the grid and `a` >= 0 is the result in units of the statistic.
 bool is_below_unclamped(double a, const AccuracyQuery& query) {
+  if (query.rounding_error == 0) return true;
   const auto grid = static_cast<int>(query.grid.exponent());
   const double ratio = std::ldexp(query.scale, -grid);
   const double gap = std::ldexp(ratio * std::log1p(std::exp(-1 / ratio)), grid);
-  if (query.rounding_error == 0) return true;
   return query.alpha.value().get_d() < 0.5 && a > 0x1p-900 && gap > a * 0x1p-48;
 }
 

@@ -9,6 +9,19 @@
 namespace snapdp {
 namespace {
 
+// Where the part of this name is among the measurements.
+std::optional<std::size_t> find_part(const PlannedStatistic& planned, const std::string& name) {
+  for (std::size_t i = 0; i < planned.measurements.size(); ++i) {
+    if (planned.measurements[i].part == name) return i;
+  }
+  return std::nullopt;
+}
+
+std::size_t index_of_part(const PlannedStatistic& planned, const std::string& name) {
+  if (const std::optional<std::size_t> found = find_part(planned, name)) return *found;
+  throw std::logic_error("no part has this name");
+}
+
 // The parts by name, with their accuracies.
 class Parts {
  public:
@@ -16,18 +29,10 @@ class Parts {
       : planned_(planned), values_(values), kind_(kind) {}
 
   ReleasedPart operator[](const std::string& name) const {
-    for (std::size_t i = 0; i < values_.size(); ++i) {
-      const PlannedMeasurement& part = planned_.measurements[i];
-      if (part.part == name) return {values_[i], part.accuracy.*kind_};
-    }
-    throw std::logic_error("no part has this name");
+    const std::size_t i = index_of_part(planned_, name);
+    return {values_[i], planned_.measurements[i].accuracy.*kind_};
   }
-  bool has(const std::string& name) const {
-    for (const PlannedMeasurement& part : planned_.measurements) {
-      if (part.part == name) return true;
-    }
-    return false;
-  }
+  bool has(const std::string& name) const { return find_part(planned_, name).has_value(); }
 
   // The variance of a column, released or computed. The names of the column's parts end in `suffix`.
   ReleasedPart variance(const std::string& suffix, const Bounds& bounds) const {
@@ -60,21 +65,18 @@ std::optional<double> planned_from(const PlannedStatistic& planned, std::optiona
                                    const std::function<double(const std::string&)>& accuracy) {
   const Bounds& x = planned.bounds.front();
   const Bounds& y = planned.bounds.back();
-  const StatisticKind kind = planned.specification.kind;
-  const auto has = [&](const std::string& name) {
-    return planned.measurements.size() == 1 && planned.measurements.front().part == name;
-  };
-  if (planned.specification.group_by || (!size && !has("variance"))) return std::nullopt;
-  switch (kind) {
+  const bool has_variance = find_part(planned, "variance").has_value();
+  if (planned.specification.group_by || (!size && !has_variance)) return std::nullopt;
+  switch (planned.specification.kind) {
     case StatisticKind::mean:
       return planned_mean_accuracy(x, *size, accuracy("count"), accuracy("sum"));
     case StatisticKind::variance:
       return planned_variance_accuracy(x, *size, accuracy("count"), accuracy("sum"), accuracy("squares"));
     case StatisticKind::standard_deviation:
       return planned_standard_deviation_accuracy(
-          x, has("variance") ? accuracy("variance")
-                             : planned_variance_accuracy(x, *size, accuracy("count"), accuracy("sum"),
-                                                         accuracy("squares")));
+          x, has_variance ? accuracy("variance")
+                          : planned_variance_accuracy(x, *size, accuracy("count"), accuracy("sum"),
+                                                      accuracy("squares")));
     case StatisticKind::covariance:
       return planned_covariance_accuracy(x, y, *size, accuracy("count"), accuracy("sum_x"), accuracy("sum_y"),
                                          accuracy("products"));
@@ -129,10 +131,7 @@ Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& val
 std::optional<double> planned_accuracy(const PlannedStatistic& planned, std::optional<std::uint64_t> size,
                                        double Accuracy::*kind) {
   return planned_from(planned, size, [&](const std::string& name) {
-    for (const PlannedMeasurement& part : planned.measurements) {
-      if (part.part == name) return part.accuracy.*kind;
-    }
-    throw std::logic_error("no part has this name");
+    return planned.measurements[index_of_part(planned, name)].accuracy.*kind;
   });
 }
 

@@ -445,9 +445,10 @@ class StatisticPlanner {
     const auto accuracy = [&](double Accuracy::*kind) {
       return planned_accuracy(planned_, specification_.expected_size, kind);
     };
-    if (!accuracy(&Accuracy::tight)) return std::nullopt;
-    return StatisticAccuracy{*accuracy(&Accuracy::conservative), *accuracy(&Accuracy::tight),
-                             *accuracy(&Accuracy::laplace), std::nullopt};
+    const std::optional<double> tight = accuracy(&Accuracy::tight);
+    if (!tight) return std::nullopt;
+    return StatisticAccuracy{*accuracy(&Accuracy::conservative), *tight, *accuracy(&Accuracy::laplace),
+                             std::nullopt};
   }
 
   const Specification& specification_;

@@ -147,7 +147,7 @@ double planned_mean_accuracy(const Bounds& bounds, std::uint64_t size, double co
   const Rational width = bounds.width().rational();
   if (!std::isfinite(sum_accuracy) || !std::isfinite(count_accuracy)) return to_double_up(width);
   const Rational k(count_accuracy);
-  const Rational least_rows = Rational(Integer(static_cast<unsigned long>(size))) - k;
+  const Rational least_rows = to_rational(size) - k;
   if (least_rows < 1) return to_double_up(width);
   const Rational largest = std::max(abs(bounds.lower()), abs(bounds.upper())).rational();
   const Rational error = (width / 2 * k + Rational(sum_accuracy)) / least_rows + largest_rounding(largest);
@@ -251,7 +251,7 @@ double correlation_accuracy(const ReleasedPart& covariance, const ReleasedPart& 
 
 namespace {
 
-// See moments.h. `range` is the public one: for N' < 2 some constant in it is released.
+// See from_parts.h. `range` is the public one: for N' < 2 some constant in it is released.
 double planned_accuracy(const Bounds& x, const Bounds& y, const Interval& range, std::uint64_t size,
                         double count_accuracy, double sum_x_accuracy, double sum_y_accuracy,
                         double products_accuracy) {
@@ -260,7 +260,7 @@ double planned_accuracy(const Bounds& x, const Bounds& y, const Interval& range,
   for (const double accuracy : {count_accuracy, sum_x_accuracy, sum_y_accuracy, products_accuracy}) {
     if (!std::isfinite(accuracy)) return to_double_up(width);
   }
-  const Rational rows(Integer(static_cast<unsigned long>(size)));
+  const Rational rows = to_rational(size);
   const Rational k = std::max(Rational(count_accuracy), Rational(1));
   const Rational least_rows = rows - k;
   if (least_rows < 2) return to_double_up(width);

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 #include "statistics/construction.h"
 #include "statistics/folds.h"
 

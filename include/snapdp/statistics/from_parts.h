@@ -76,9 +76,8 @@ double correlation_from_parts(const Dyadic& covariance, const Dyadic& variance_x
 double correlation_accuracy(const ReleasedPart& covariance, const ReleasedPart& variance_x,
                             const ReleasedPart& variance_y);
 
-// Known beforehand for `size` rows. Let p, s, t and k be the accuracies of products, sums and
-// count, k >= 1; N the size, S, T, P the exact parts and S', T', P', N' the released ones, N' >= N - k >= 2; C and C' the
-// covariances they give. Then
+// Known beforehand for `size` rows. Let p, s, t and k be the accuracies of products, sums and count, k >= 1; N the size,
+// S, T, P the exact parts and S', T', P', N' the released ones, N' >= N - k >= 2; C and C' the covariances they give. Then
 //
 //     (C' - C) (N' - 1) = (P' - P) - (S' T' / N' - S T / N) - C (N' - N)
 //     S' T' / N' - S T / N = (S (T' - T) + T (S' - S) + (S' - S) (T' - T)) / N' - S T (N' - N) / (N N')
