@@ -3,7 +3,6 @@
 #define XXH_INLINE_ALL  // the library is used as a header alone
 #include <xxhash.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -14,57 +13,77 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-void append(std::string& content, char tag, std::uint64_t bits) {
+enum Tag : char { null_tag, integer_tag, real_tag, text_tag };
+
+void append(std::string& content, Tag tag, std::uint64_t bits) {
   char bytes[1 + sizeof bits];
   bytes[0] = tag;
   std::memcpy(bytes + 1, &bits, sizeof bits);
   content.append(bytes, sizeof bytes);
 }
 
+// By its bits: a comparison would take subnormals for 0 where the caller's float environment does.
+std::uint64_t canonical(double value) {
+  constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+  constexpr auto infinity = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  if ((bits & ~sign) > infinity)
+    return std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN());
+  return bits == sign ? 0 : bits;
+}
+
 void append_cell(std::string& content, const Column& column, std::size_t row) {
   if (!column.valid(row)) {
-    content.push_back('\0');
+    content.push_back(null_tag);
     return;
   }
   switch (column.type) {
     case AtomType::integer:
-      append(content, 1, static_cast<std::uint64_t>(column.integers()[row]));
+      append(content, integer_tag, static_cast<std::uint64_t>(column.integers()[row]));
       return;
-    case AtomType::real: {
-      const double value = column.reals()[row];
-      const double canonical = std::isnan(value) ? std::numeric_limits<double>::quiet_NaN()
-                               : value == 0      ? 0.0
-                                                 : value;
-      append(content, 2, std::bit_cast<std::uint64_t>(canonical));
+    case AtomType::real:
+      append(content, real_tag, canonical(column.reals()[row]));
       return;
-    }
     case AtomType::text:
       break;
   }
   const std::string_view text = column.texts()[row];
-  append(content, 3, text.size());
+  append(content, text_tag, text.size());
   content.append(text);
-}
-
-void append_row(std::string& content, std::span<const Column> columns, std::size_t row) {
-  for (const Column& column : columns) append_cell(content, column, row);
 }
 
 }  // namespace
 
+void append_row_content(std::string& content, std::span<const Column> columns, std::size_t row) {
+  for (const Column& column : columns) append_cell(content, column, row);
+}
+
 std::string row_content(std::span<const Column> columns, std::size_t row) {
   std::string content;
-  append_row(content, columns, row);
+  append_row_content(content, columns, row);
   return content;
 }
 
-void hash_rows(RowHashKey key, std::span<const Column> columns, std::size_t length, std::uint64_t* hashes) {
-  std::string content;
-  for (std::size_t row = 0; row < length; ++row) {
-    content.clear();
-    append_row(content, columns, row);
-    hashes[row] = XXH3_64bits_withSeed(content.data(), content.size(), static_cast<XXH64_hash_t>(key));
+std::uint64_t hash_content(RowHashKey key, std::string_view content) {
+  return XXH3_64bits_withSeed(content.data(), content.size(), static_cast<XXH64_hash_t>(key));
+}
+
+ContentCell take_cell(std::string_view& content) {
+  ContentCell cell;
+  std::size_t size = 1;
+  const char tag = content.front();
+  if (tag != null_tag) {
+    std::memcpy(&cell.bits, content.data() + size, sizeof cell.bits);
+    size += sizeof cell.bits;
+    cell.type = tag == integer_tag ? AtomType::integer : tag == real_tag ? AtomType::real : AtomType::text;
   }
+  if (tag == text_tag) {
+    cell.text = content.substr(size, static_cast<std::size_t>(cell.bits));
+    size += cell.text.size();
+  }
+  cell.bytes = content.substr(0, size);
+  content.remove_prefix(size);
+  return cell;
 }
 
 bool names_unit(const Column& column, std::size_t row) {

@@ -36,11 +36,9 @@ std::vector<std::size_t> UnitLimit::kept(const Column& unit, std::span<const Col
   std::map<std::string, std::vector<Ranked>> units;
   for (const std::size_t row : rows) {
     if (!names_unit(unit, row)) continue;
-    std::vector<Column> one;
-    for (const Column& column : content) one.push_back(column.from(row));
-    std::uint64_t hash = 0;
-    hash_rows(RowHashKey::rows, one, 1, &hash);
-    units[row_content({&unit, 1}, row)].push_back({hash, row_content(content, row), row});
+    std::string cells = row_content(content, row);
+    const std::uint64_t hash = hash_content(RowHashKey::rows, cells);
+    units[row_content({&unit, 1}, row)].push_back({hash, std::move(cells), row});
   }
   std::vector<std::size_t> result;
   for (auto& [name, of_unit] : units) {

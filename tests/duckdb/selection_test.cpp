@@ -166,6 +166,32 @@ TEST(DuckdbSelection, GivesTheRowsOfThePlainSelectionParallel) {
   }
 }
 
+// Units of thousands of rows, most of them equal to others, against limits on both sides of their sizes.
+TEST(DuckdbSelection, LimitsLargeUnitsAsThePlainSelectionDoesParallel) {
+  std::mt19937_64 engine(16);
+  const ScratchFolder folder;
+  for (const std::uint64_t units : {1U, 7U, 60U}) {
+    for (const std::uint64_t values : {40U, 1'000'000U}) {
+      std::vector<Row> rows(6000);
+      for (Row& row : rows) {
+        row = {std::to_string(engine() % units), std::to_string(engine() % values), "0.5",
+               "s" + std::to_string(engine() % 3)};
+      }
+      const std::string path = folder.write("t.csv", csv_of(rows));
+      MemorySource memory = memory_csv(rows);
+      for (const std::uint64_t most :
+           {std::uint64_t{1}, std::uint64_t{30}, std::uint64_t{1500}, ~std::uint64_t{0}}) {
+        const RowSelection selection{std::nullopt, RowSelection::UnitLimit{"pid", most}};
+        const std::vector<Wanted> wanted{{{"pid", "k"}, {text, integer}},
+                                         {{"k", "s"}, {text, text}, FoldRequest::GroupLimit{"s", 2}}};
+        const auto source = open_duckdb_source({.path = path, .threads = static_cast<unsigned>(units % 4)});
+        ASSERT_EQ(see(*source, selection, wanted, rows.size()), see(memory, selection, wanted, rows.size()))
+            << units << " units, " << values << " values, at most " << most << " rows";
+      }
+    }
+  }
+}
+
 TEST(DuckdbSelection, TotalsDoNotDependOnTheOrderOfRowsParallel) {
   std::mt19937_64 engine(12);
   const ScratchFolder folder;

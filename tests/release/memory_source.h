@@ -195,12 +195,13 @@ class MemorySource : public Source {
                     const Rows& rows) const {
     const std::vector<OwnedColumn> owned{exact(cells_.at(unit.column)), exact(cells_.at(groups.column))};
     const std::vector<Column> columns = views(owned);
-    std::vector<std::uint64_t> hashes(rows_);
-    hash_rows(RowHashKey::groups, columns, rows_, hashes.data());
     Rows kept;
     for (const auto& [name, of_unit] : by_unit(unit, rows)) {
       std::map<std::pair<std::uint64_t, std::string>, Rows> of_group;
-      for (const std::size_t row : of_unit) of_group[{hashes[row], row_content(columns, row)}].push_back(row);
+      for (const std::size_t row : of_unit) {
+        const std::string group = row_content(columns, row);
+        of_group[{hash_content(RowHashKey::groups, group), group}].push_back(row);
+      }
       std::uint64_t taken = 0;
       for (const auto& [key, members] : of_group) {
         if (++taken > groups.max_groups) break;

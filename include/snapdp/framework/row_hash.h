@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "snapdp/framework/chunk.h"
 
@@ -22,9 +24,21 @@ enum class RowHashKey : std::uint64_t { rows = 0x536e6170526f7773, groups = 0x53
 // 8 bytes of a double, -0 as +0 and every NaN as one; 3, the 8 bytes of the length and the bytes of a text. Numbers are
 // little-endian. Rows have equal content exactly when their cells are equal.
 std::string row_content(std::span<const Column> columns, std::size_t row);
+// The same at the end of `content`.
+void append_row_content(std::string& content, std::span<const Column> columns, std::size_t row);
 
-// hashes[row] = XXH3 with 64 bits, seeded by the key, of row_content(columns, row), for each of `length` rows.
-void hash_rows(RowHashKey key, std::span<const Column> columns, std::size_t length, std::uint64_t* hashes);
+// XXH3 with 64 bits, seeded by the key, of the content of a row or a group.
+std::uint64_t hash_content(RowHashKey key, std::string_view content);
+
+// A cell of a content. Its texts lie in the content.
+struct ContentCell {
+  std::string_view bytes;        // all of it
+  std::optional<AtomType> type;  // none for a null
+  std::uint64_t bits = 0;        // of an integer or a double
+  std::string_view text;
+};
+// Takes the first cell off `content`, which is what is left of one that append_row_content() wrote.
+ContentCell take_cell(std::string_view& content);
 
 // False for a cell that names no privacy unit: null, NaN or text of nothing but white space.
 bool names_unit(const Column& column, std::size_t row);

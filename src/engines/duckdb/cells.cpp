@@ -25,6 +25,12 @@ Converted& converted(std::size_t input) {
 
 }  // namespace
 
+LogicalType type_of(const CellInput& input) {
+  return LogicalType(duckdb_create_logical_type(input.text                       ? DUCKDB_TYPE_VARCHAR
+                                                : input.wanted == AtomType::real ? DUCKDB_TYPE_DOUBLE
+                                                                                 : DUCKDB_TYPE_BIGINT));
+}
+
 CellReader::CellReader(std::vector<CellInput> inputs) : inputs_(std::move(inputs)) {
   for (const CellInput& input : inputs_) {
     std::shared_ptr<const RowFunction> parse;
@@ -38,11 +44,10 @@ CellReader::CellReader(std::vector<CellInput> inputs) : inputs_(std::move(inputs
   }
 }
 
-LogicalType CellReader::type(std::size_t i) const {
-  const CellInput& input = inputs_[i];
-  return LogicalType(duckdb_create_logical_type(input.text                       ? DUCKDB_TYPE_VARCHAR
-                                                : input.wanted == AtomType::real ? DUCKDB_TYPE_DOUBLE
-                                                                                 : DUCKDB_TYPE_BIGINT));
+std::vector<LogicalType> CellReader::types() const {
+  std::vector<LogicalType> types;
+  for (const CellInput& input : inputs_) types.push_back(type_of(input));
+  return types;
 }
 
 std::string CellReader::arguments() const {

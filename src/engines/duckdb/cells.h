@@ -19,13 +19,16 @@ struct CellInput {
   friend bool operator==(const CellInput&, const CellInput&) = default;
 };
 
+// What the SQL gives.
+LogicalType type_of(const CellInput& input);
+
 class CellReader {
  public:
   explicit CellReader(std::vector<CellInput> inputs);
 
   const std::vector<CellInput>& inputs() const { return inputs_; }
-  // The type of argument i.
-  LogicalType type(std::size_t i) const;
+  // The types of the arguments.
+  std::vector<LogicalType> types() const;
   // The arguments as SQL, with commas between.
   std::string arguments() const;
   // One column an argument, of the type wanted. They live in the chunk and in room of the calling thread's, until it

@@ -1,14 +1,10 @@
 #include "engines/duckdb/key_function.h"
 
 #include <algorithm>
-#include <atomic>
 
-#include "engines/duckdb/kept_exception.h"
-#include "snapdp/error.h"
+#include "engines/duckdb/registration.h"
 
 namespace snapdp::engine {
-
-using Function = Handle<duckdb_scalar_function, duckdb_destroy_scalar_function>;
 
 class KeyFunction::Calls {
  public:
@@ -34,39 +30,11 @@ class KeyFunction::Calls {
   KeptException exception_;
 };
 
-namespace {
-
-// Nothing throws through DuckDB's C interface: the exception is kept, and the query fails.
-void run(duckdb_function_info info, duckdb_data_chunk chunk, duckdb_vector result) {
-  KeyFunction::Calls& calls =
-      **static_cast<std::shared_ptr<KeyFunction::Calls>*>(duckdb_scalar_function_get_extra_info(info));
-  try {
-    calls.call(chunk, result);
-  } catch (...) {
-    calls.exception().keep(std::current_exception());
-    duckdb_scalar_function_set_error(info, "the keys were not found");
-  }
-}
-
-}  // namespace
-
 KeyFunction::KeyFunction(const Connection& connection, const CellInput& input, const KeyIndex& index)
-    : calls_(std::make_shared<Calls>(input, index)) {
-  static std::atomic<std::uint64_t> next{0};
-  name_ = "snapdp_place_" + std::to_string(next++);
-
-  const Function function(duckdb_create_scalar_function());
-  duckdb_scalar_function_set_name(function.get(), name_.c_str());
-  duckdb_scalar_function_add_parameter(function.get(), calls_->reader().type(0).get());
-  const LogicalType result(duckdb_create_logical_type(DUCKDB_TYPE_UINTEGER));
-  duckdb_scalar_function_set_return_type(function.get(), result.get());
-  duckdb_scalar_function_set_function(function.get(), run);
-  duckdb_scalar_function_set_special_handling(function.get());  // a null has a place too
-  duckdb_scalar_function_set_extra_info(function.get(), new std::shared_ptr<Calls>(calls_), [](void* calls) {
-    delete static_cast<std::shared_ptr<Calls>*>(calls);
-  });
-  if (duckdb_register_scalar_function(connection.get(), function.get()) == DuckDBError)
-    throw Error(ErrorCode::io, "engine", "engine: DuckDB does not accept the search for keys as a function");
+    : name_(new_function_name("snapdp_place")), calls_(std::make_shared<Calls>(input, index)) {
+  register_scalar(connection, name_, calls_->reader().types(),
+                  LogicalType(duckdb_create_logical_type(DUCKDB_TYPE_UINTEGER)), engine::Calls::once_a_value,
+                  calls_);
 }
 
 std::string KeyFunction::call() const {

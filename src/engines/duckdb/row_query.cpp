@@ -56,69 +56,67 @@ RowQuery::RowQuery(const Connection& connection, const Table& table, const RowSe
   content_.assign(read.begin(), read.end());
   if (!selection.where && !unit_) return;
 
-  RowKey key;
+  RowFilter filter;
   if (selection.where) {
-    key.where = selection.where->predicate;
+    filter.where = selection.where->predicate;
     for (std::size_t i = 0; i < selection.where->columns.size(); ++i) {
-      key.where_columns.push_back(
-          place_of(cell_input(table, selection.where->columns[i], selection.where->types[i]), key.inputs));
+      filter.where_columns.push_back(
+          place_of(cell_input(table, selection.where->columns[i], selection.where->types[i]), filter.inputs));
     }
   }
-  if (unit_) {
-    key.unit = place_of(exact_cell_input(table, unit_->column), key.inputs);
-    for (const std::string& name : content_)
-      key.content.push_back(place_of(exact_cell_input(table, name), key.inputs));
-  }
-  key_ = std::make_unique<RowKeyFunction>(connection, std::move(key));
+  if (unit_) filter.unit = place_of(exact_cell_input(table, unit_->column), filter.inputs);
+  filter_ = std::make_unique<RowFilterFunction>(connection, std::move(filter));
 }
 
-std::string RowQuery::column(const std::string& sql) {
-  const auto known = std::find(expressions_.begin(), expressions_.end(), sql);
-  const auto place = known - expressions_.begin();
-  if (known == expressions_.end()) expressions_.push_back(sql);
-  return "x" + std::to_string(place);
+CellInput RowQuery::column(const CellInput& of_table) {
+  // The same text may be wanted as text and as numbers.
+  CellInput cell = of_table;
+  if (cell.text) cell.wanted = AtomType::text;
+  return {"x" + std::to_string(place_of(cell, cells_)), of_table.text, of_table.wanted};
 }
 
 CellInput RowQuery::input(CellInput of_table) {
-  if (key_) of_table.sql = column(of_table.sql);
-  return of_table;
+  return filter_ ? column(of_table) : std::move(of_table);
 }
 
 std::string RowQuery::from(const std::string& scan, const std::optional<FoldRequest::GroupLimit>& groups) {
-  if (!key_) return scan;
-  std::string limits;
+  if (!filter_) return scan;
+  const auto exact = [&](const std::string& name) { return column(exact_cell_input(table_, name)); };
+  UnitLimits limits;
   if (unit_) {
-    const CellInput unit = input(exact_cell_input(table_, unit_->column));
-    // Rows with equal hashes are ordered by their content.
-    limits = " QUALIFY row_number() OVER (PARTITION BY " + unit.sql + " ORDER BY row_key";
-    for (const std::string& name : content_) {
-      if (name == unit_->column) continue;  // equal in all of them
-      limits += ", " + column(exact_cell_input(table_, name).sql) + " NULLS FIRST";
-    }
-    limits += ") <= " + std::to_string(unit_->max_rows);
-    if (groups) {
-      const CellInput group = input(exact_cell_input(table_, groups->column));
-      const auto& key = group_keys_.emplace_back(std::make_unique<RowKeyFunction>(
-          connection_, RowKey{.inputs = {unit, group}, .content = {0, 1}, .hash = RowHashKey::groups}));
-      limits += ") QUALIFY dense_rank() OVER (PARTITION BY " + unit.sql + " ORDER BY " + key->call() + ", " +
-                group.sql + " NULLS FIRST) <= " + std::to_string(groups->max_groups);
-    }
+    for (const std::string& name : content_) limits.cells.push_back(exact(name));
+    limits.content_cells = limits.cells.size();
   }
   std::string columns;
-  for (const std::string& sql : expressions_) columns += sql + " AS " + column(sql) + ", ";
-  const std::string keyed = "SELECT " + columns + key_->call() + " AS row_key FROM " + scan;
-  return std::string(groups ? "(SELECT * FROM " : "") + "(SELECT * FROM (" + keyed +
-         ") WHERE row_key IS NOT NULL" + limits + ")";
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    const CellInput cell = column(cells_[i]);
+    columns += cells_[i].sql + " AS " + cell.sql + ", ";
+    place_of(cell, limits.cells);
+  }
+  std::string selected = "(SELECT * FROM (SELECT " + columns + filter_->call() + " AS selected FROM " +
+                               scan + ") WHERE selected)";
+  if (!unit_) return selected;
+  const CellInput unit = exact(unit_->column);
+  limits.max_rows = unit_->max_rows;
+  if (groups) {
+    limits.groups = {.unit = place_of(unit, limits.cells),
+                     .group = place_of(exact(groups->column), limits.cells),
+                     .max_groups = groups->max_groups};
+  }
+  limit_.reset();  // before another takes room
+  limit_ = std::make_unique<UnitLimitFunction>(connection_, std::move(limits));
+  return "(SELECT unnest(kept, recursive := true) FROM (SELECT " + limit_->call() + " AS kept FROM " +
+         selected + " GROUP BY " + unit.sql + "))";
 }
 
 std::optional<std::uint64_t> RowQuery::take_raw_rows() {
-  if (!key_) return std::nullopt;
-  return key_->take_rows();
+  if (!filter_) return std::nullopt;
+  return filter_->take_rows();
 }
 
 void RowQuery::rethrow() const {
-  if (key_) key_->rethrow();
-  for (const auto& key : group_keys_) key->rethrow();
+  if (filter_) filter_->rethrow();
+  if (limit_) limit_->rethrow();
 }
 
 }  // namespace snapdp::engine

@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "engines/duckdb/row_key_function.h"
+#include "engines/duckdb/row_filter_function.h"
 #include "engines/duckdb/table.h"
+#include "engines/duckdb/unit_limit_function.h"
 #include "snapdp/release/source.h"
 
 namespace snapdp::engine {
@@ -32,15 +33,16 @@ class RowQuery {
   void rethrow() const;
 
  private:
-  std::string column(const std::string& sql);
+  // The column of the rows that `of_table` becomes.
+  CellInput column(const CellInput& of_table);
 
   const Connection& connection_;
   const Table& table_;
   std::optional<RowSelection::UnitLimit> unit_;
-  std::vector<std::string> content_;      // the columns read, sorted, without repetition
-  std::vector<std::string> expressions_;  // over the table; the rows name them x0, x1 ...
-  std::unique_ptr<RowKeyFunction> key_;   // none when all rows are selected
-  std::vector<std::unique_ptr<RowKeyFunction>> group_keys_;
+  std::vector<std::string> content_;  // the columns read, sorted, without repetition
+  std::vector<CellInput> cells_;      // of the table, as their types are; the rows name them x0, x1 ...
+  std::unique_ptr<RowFilterFunction> filter_;  // none when all rows are selected
+  std::unique_ptr<UnitLimitFunction> limit_;   // of the last from()
 };
 
 }  // namespace snapdp::engine

@@ -19,7 +19,8 @@
 // A selection of rows runs inside the engine too. The condition is evaluated by the library, never as SQL. The units of
 // a CSV file are texts, compared to the letter: "7" and "07" are two. The rows of a unit that go first do so by
 // row_hash.h of all columns that the fold reads, in the order of their names. A limit on groups costs a pass over the
-// file of its own; requests with the same limit share it. Memory grows with the rows that the condition leaves.
+// file of its own; requests with the same limit share it. The rows that a limit keeps, up to twice as many while the
+// file is read, are held in memory: about 60 bytes a row and its cells, which never go into temporary files.
 //
 // Column names are compared to the letter. The engine is locked in: it sees the one file and nothing else, loads no
 // extension, and writes no temporary file unless temp_folder says so. None of its messages are passed on, because they

@@ -1,0 +1,66 @@
+#include "engines/duckdb/row_filter_function.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "engines/duckdb/registration.h"
+#include "snapdp/framework/row_hash.h"
+
+namespace snapdp::engine {
+
+class RowFilterFunction::Calls {
+ public:
+  explicit Calls(RowFilter filter) : filter_(std::move(filter)), reader_(filter_.inputs) {}
+
+  const CellReader& reader() const { return reader_; }
+
+  void call(duckdb_data_chunk chunk, duckdb_vector result) {
+    const std::vector<Column> columns = reader_.read(chunk);
+    const std::size_t length = duckdb_data_chunk_get_size(chunk);
+    rows_ += length;
+    std::array<std::uint8_t, block_rows> holds;
+    holds.fill(1);
+    if (filter_.where) {
+      std::vector<Column> compared;
+      for (const std::size_t place : filter_.where_columns) compared.push_back(columns[place]);
+      filter_.where->evaluate(Chunk(compared, length), holds.data());
+    }
+    if (filter_.unit) {
+      for (std::size_t row = 0; row < length; ++row) holds[row] &= names_unit(columns[*filter_.unit], row);
+    }
+    std::copy_n(holds.begin(), length, static_cast<bool*>(duckdb_vector_get_data(result)));
+  }
+
+  std::uint64_t take_rows() { return rows_.exchange(0); }
+
+  KeptException& exception() { return exception_; }
+
+ private:
+  RowFilter filter_;
+  CellReader reader_;
+  std::atomic<std::uint64_t> rows_{0};
+  KeptException exception_;
+};
+
+RowFilterFunction::RowFilterFunction(const Connection& connection, RowFilter filter)
+    : name_(new_function_name("snapdp_selected")), calls_(std::make_shared<Calls>(std::move(filter))) {
+  // Were it not called once a row, the rows would be miscounted.
+  register_scalar(connection, name_, calls_->reader().types(),
+                  LogicalType(duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN)), engine::Calls::once_a_row,
+                  calls_);
+}
+
+std::string RowFilterFunction::call() const {
+  return name_ + "(" + calls_->reader().arguments() + ")";
+}
+
+std::uint64_t RowFilterFunction::take_rows() {
+  return calls_->take_rows();
+}
+
+void RowFilterFunction::rethrow() const {
+  calls_->exception().rethrow();
+}
+
+}  // namespace snapdp::engine

@@ -1,0 +1,45 @@
+// Which rows take part, as one scalar function of DuckDB, which counts the rows as well.
+//
+//   RowFilterFunction selected(connection, {.inputs = ..., .where = ...});
+//   connection.run("SELECT ... FROM (SELECT ..., " + selected.call() + " AS selected FROM ...) WHERE selected");
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engines/duckdb/cells.h"
+#include "engines/duckdb/connection.h"
+#include "snapdp/framework/predicate.h"
+
+namespace snapdp::engine {
+
+// Numbers stand for inputs.
+struct RowFilter {
+  std::vector<CellInput> inputs;
+  std::optional<Predicate> where = {};
+  std::vector<std::size_t> where_columns = {};  // in the order of the predicate's columns
+  std::optional<std::size_t> unit = {};         // must name a unit
+};
+
+class RowFilterFunction {
+ public:
+  RowFilterFunction(const Connection& connection, RowFilter filter);
+
+  // The call in SQL. Its value is a BOOLEAN, never null. DuckDB calls it once for every row.
+  std::string call() const;
+  // For how many rows it was called since the last time this was asked.
+  std::uint64_t take_rows();
+  // Rethrows what it threw during the query, if anything.
+  void rethrow() const;
+
+  class Calls;
+
+ private:
+  std::string name_;
+  std::shared_ptr<Calls> calls_;
+};
+
+}  // namespace snapdp::engine
