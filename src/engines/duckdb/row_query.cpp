@@ -93,8 +93,8 @@ std::string RowQuery::from(const std::string& scan, const std::optional<FoldRequ
     columns += cells_[i].sql + " AS " + cell.sql + ", ";
     place_of(cell, limits.cells);
   }
-  std::string selected = "(SELECT * FROM (SELECT " + columns + filter_->call() + " AS selected FROM " +
-                               scan + ") WHERE selected)";
+  std::string selected = "(SELECT * FROM (SELECT " + columns + filter_->call() + " AS selected FROM " + scan +
+                         ") WHERE selected)";
   if (!unit_) return selected;
   const CellInput unit = exact(unit_->column);
   limits.max_rows = unit_->max_rows;
