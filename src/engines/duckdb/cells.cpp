@@ -25,12 +25,6 @@ Converted& converted(std::size_t input) {
 
 }  // namespace
 
-LogicalType type_of(const CellInput& input) {
-  return LogicalType(duckdb_create_logical_type(input.text                       ? DUCKDB_TYPE_VARCHAR
-                                                : input.wanted == AtomType::real ? DUCKDB_TYPE_DOUBLE
-                                                                                 : DUCKDB_TYPE_BIGINT));
-}
-
 CellReader::CellReader(std::vector<CellInput> inputs) : inputs_(std::move(inputs)) {
   for (const CellInput& input : inputs_) {
     std::shared_ptr<const RowFunction> parse;
@@ -44,16 +38,15 @@ CellReader::CellReader(std::vector<CellInput> inputs) : inputs_(std::move(inputs
   }
 }
 
-std::vector<LogicalType> CellReader::types() const {
-  std::vector<LogicalType> types;
-  for (const CellInput& input : inputs_) types.push_back(type_of(input));
-  return types;
-}
-
-std::string CellReader::arguments() const {
-  std::string text;
-  for (const CellInput& input : inputs_) text += (text.empty() ? "" : ", ") + input.sql;
-  return text;
+std::vector<Argument> CellReader::arguments() const {
+  std::vector<Argument> arguments;
+  for (const CellInput& input : inputs_) {
+    arguments.push_back({input.sql, LogicalType(duckdb_create_logical_type(input.text ? DUCKDB_TYPE_VARCHAR
+                                                                           : input.wanted == AtomType::real
+                                                                               ? DUCKDB_TYPE_DOUBLE
+                                                                               : DUCKDB_TYPE_BIGINT))});
+  }
+  return arguments;
 }
 
 std::vector<Column> CellReader::read(duckdb_data_chunk chunk) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engines/duckdb/connection.h"
+#include "engines/duckdb/registered_function.h"
 #include "snapdp/framework/transformation.h"
 
 namespace snapdp::engine {
@@ -19,18 +20,12 @@ struct CellInput {
   friend bool operator==(const CellInput&, const CellInput&) = default;
 };
 
-// What the SQL gives.
-LogicalType type_of(const CellInput& input);
-
 class CellReader {
  public:
   explicit CellReader(std::vector<CellInput> inputs);
 
   const std::vector<CellInput>& inputs() const { return inputs_; }
-  // The types of the arguments.
-  std::vector<LogicalType> types() const;
-  // The arguments as SQL, with commas between.
-  std::string arguments() const;
+  std::vector<Argument> arguments() const;
   // One column an argument, of the type wanted. They live in the chunk and in room of the calling thread's, until it
   // reads again. Throws io for chunks longer than block_rows.
   std::vector<Column> read(duckdb_data_chunk chunk) const;

@@ -22,7 +22,7 @@ using engine::Connection;
 using engine::EngineFailure;
 using engine::FoldAggregation;
 using engine::FoldFunction;
-using engine::KeyFunction;
+using engine::RegisteredFunction;
 using engine::RowQuery;
 using engine::Table;
 
@@ -101,9 +101,9 @@ class PlacedKeys {
     if (known == keys_.end()) keys_.push_back({input, &index, std::move(description)});
     return place;
   }
-  std::vector<KeyFunction> functions(const Connection& connection) const {
-    std::vector<KeyFunction> functions;
-    for (const Key& key : keys_) functions.emplace_back(connection, key.input, *key.index);
+  std::vector<RegisteredFunction> functions(const Connection& connection) const {
+    std::vector<RegisteredFunction> functions;
+    for (const Key& key : keys_) functions.push_back(engine::key_function(connection, key.input, *key.index));
     return functions;
   }
 
@@ -197,10 +197,10 @@ class DuckdbSource final : public Source {
       }
     }
     const std::string from = query.from(scan.from, pass.groups);
-    const std::vector<KeyFunction> found = keys.functions(connection_);
+    const std::vector<RegisteredFunction> found = keys.functions(connection_);
     std::vector<std::string> calls;
-    for (const KeyFunction& each : found) calls.push_back(each.call());
-    FoldFunction function(connection_, std::move(inputs), std::move(aggregations), std::move(calls));
+    for (const RegisteredFunction& each : found) calls.push_back(each.call());
+    FoldFunction function(connection_, std::move(inputs), std::move(aggregations), calls);
     try {
       engine::Result result = connection_.run("SELECT " + function.call() + " FROM " + from, progress);
       const engine::DataChunk chunk(duckdb_fetch_chunk(*result.out()));
@@ -213,7 +213,7 @@ class DuckdbSource final : public Source {
       return folded;
     } catch (const EngineFailure& failure) {
       query.rethrow();
-      for (const KeyFunction& each : found) each.rethrow();
+      for (const RegisteredFunction& each : found) each.rethrow();
       function.rethrow();
       engine::report(failure, table);
     }

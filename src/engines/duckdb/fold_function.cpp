@@ -11,12 +11,10 @@ class FoldFunction::Pass {
  public:
   using State = FoldedRows;
 
-  Pass(std::vector<CellInput> inputs, std::vector<FoldAggregation> aggregations,
-       std::vector<std::string> places)
-      : reader_(std::move(inputs)), aggregations_(std::move(aggregations)), places_(std::move(places)) {}
+  Pass(std::vector<CellInput> inputs, std::vector<FoldAggregation> aggregations)
+      : reader_(std::move(inputs)), aggregations_(std::move(aggregations)) {}
 
   const CellReader& reader() const { return reader_; }
-  const std::vector<std::string>& places() const { return places_; }
 
   FoldedRows start() const {
     FoldedRows empty;
@@ -84,34 +82,31 @@ class FoldFunction::Pass {
  private:
   CellReader reader_;
   std::vector<FoldAggregation> aggregations_;
-  std::vector<std::string> places_;
   std::mutex mutex_;  // of kept_
   std::vector<FoldedRows> kept_;
   KeptException exception_;
 };
 
+namespace {
+
+std::vector<Argument> with_places(std::vector<Argument> arguments, const std::vector<std::string>& places) {
+  for (const std::string& place : places)
+    arguments.push_back({place, LogicalType(duckdb_create_logical_type(DUCKDB_TYPE_UINTEGER))});
+  return arguments;
+}
+
+}  // namespace
+
+FoldFunction::FoldFunction(const Connection& connection, std::shared_ptr<Pass> pass,
+                           const std::vector<std::string>& places)
+    : RegisteredFunction(
+          register_aggregate(connection, "snapdp_fold", with_places(pass->reader().arguments(), places),
+                             LogicalType(duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT)), pass)),
+      pass_(std::move(pass)) {}
+
 FoldFunction::FoldFunction(const Connection& connection, std::vector<CellInput> inputs,
-                           std::vector<FoldAggregation> aggregations, std::vector<std::string> places)
-    : name_(new_function_name("snapdp_fold")),
-      pass_(std::make_shared<Pass>(std::move(inputs), std::move(aggregations), std::move(places))) {
-  std::vector<LogicalType> parameters = pass_->reader().types();
-  for (std::size_t i = 0; i < pass_->places().size(); ++i)
-    parameters.emplace_back(duckdb_create_logical_type(DUCKDB_TYPE_UINTEGER));
-  register_aggregate(connection, name_, parameters,
-                     LogicalType(duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT)), pass_);
-}
-
-FoldFunction::~FoldFunction() = default;
-
-std::string FoldFunction::call() const {
-  std::string arguments = pass_->reader().arguments();
-  for (const std::string& place : pass_->places()) arguments += (arguments.empty() ? "" : ", ") + place;
-  return name_ + "(" + arguments + ")";
-}
-
-void FoldFunction::rethrow() const {
-  pass_->exception().rethrow();
-}
+                           std::vector<FoldAggregation> aggregations, const std::vector<std::string>& places)
+    : FoldFunction(connection, std::make_shared<Pass>(std::move(inputs), std::move(aggregations)), places) {}
 
 FoldedRows FoldFunction::take(std::uint64_t value) {
   return pass_->take(value);

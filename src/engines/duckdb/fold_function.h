@@ -3,7 +3,7 @@
 //
 //   FoldFunction function(connection, inputs, requests);
 //   connection.run("SELECT " + function.call() + " FROM ...");   // GROUP BY works as well
-//   function.take_state(...)                                     // by the number in the result
+//   function.take(...)                                          // by the number in the result
 //
 // The states never leave the process, so the result column holds no bytes of theirs but their places in a list.
 #pragma once
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engines/duckdb/cells.h"
-#include "engines/duckdb/connection.h"
+#include "engines/duckdb/registered_function.h"
 #include "snapdp/framework/aggregation.h"
 
 namespace snapdp::engine {
@@ -32,27 +32,22 @@ struct FoldedRows {
   std::vector<AggregateState> states;  // one an aggregation
 };
 
-class FoldFunction {
+// The call's value is a UBIGINT for take().
+class FoldFunction : public RegisteredFunction {
  public:
-  // Registers the function. Its name is new, because the engine does not let go of functions until it closes. `places`
-  // are SQL for UINTEGERs without nulls (see key_function.h).
+  // `places` are SQL for UINTEGERs without nulls (see key_function.h).
   FoldFunction(const Connection& connection, std::vector<CellInput> inputs,
-               std::vector<FoldAggregation> aggregations, std::vector<std::string> places = {});
-  ~FoldFunction();
-  FoldFunction(const FoldFunction&) = delete;
-  FoldFunction& operator=(const FoldFunction&) = delete;
+               std::vector<FoldAggregation> aggregations, const std::vector<std::string>& places = {});
 
-  // The call in SQL. Its value is a UBIGINT for folded().
-  std::string call() const;
-  // Rethrows what an aggregation threw during the query, if one did.
-  void rethrow() const;
   // What the group with this value was folded to; once.
   FoldedRows take(std::uint64_t value);
 
   class Pass;
 
  private:
-  std::string name_;
+  FoldFunction(const Connection& connection, std::shared_ptr<Pass> pass,
+               const std::vector<std::string>& places);
+
   std::shared_ptr<Pass> pass_;
 };
 

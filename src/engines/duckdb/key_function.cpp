@@ -5,10 +5,11 @@
 #include "engines/duckdb/registration.h"
 
 namespace snapdp::engine {
+namespace {
 
-class KeyFunction::Calls {
+class Places {
  public:
-  Calls(const CellInput& input, const KeyIndex& index) : reader_({input}), index_(index) {}
+  Places(const CellInput& input, const KeyIndex& index) : reader_({input}), index_(index) {}
 
   const CellReader& reader() const { return reader_; }
 
@@ -30,19 +31,12 @@ class KeyFunction::Calls {
   KeptException exception_;
 };
 
-KeyFunction::KeyFunction(const Connection& connection, const CellInput& input, const KeyIndex& index)
-    : name_(new_function_name("snapdp_place")), calls_(std::make_shared<Calls>(input, index)) {
-  register_scalar(connection, name_, calls_->reader().types(),
-                  LogicalType(duckdb_create_logical_type(DUCKDB_TYPE_UINTEGER)), engine::Calls::once_a_value,
-                  calls_);
-}
+}  // namespace
 
-std::string KeyFunction::call() const {
-  return name_ + "(" + calls_->reader().arguments() + ")";
-}
-
-void KeyFunction::rethrow() const {
-  calls_->exception().rethrow();
+RegisteredFunction key_function(const Connection& connection, const CellInput& input, const KeyIndex& index) {
+  const auto places = std::make_shared<Places>(input, index);
+  return register_scalar(connection, "snapdp_place", places->reader().arguments(), DUCKDB_TYPE_UINTEGER,
+                         CallRate::once_a_value, places);
 }
 
 }  // namespace snapdp::engine

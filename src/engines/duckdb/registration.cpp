@@ -4,15 +4,21 @@
 
 #include "snapdp/error.h"
 
-namespace snapdp::engine {
+namespace snapdp::engine::detail {
 
-std::string new_function_name(const std::string& stem) {
+std::string new_name(const std::string& stem) {
   static std::atomic<std::uint64_t> next{0};
   return stem + "_" + std::to_string(next++);
+}
+
+std::string call(const std::string& name, std::span<const Argument> arguments) {
+  std::string list;
+  for (const Argument& argument : arguments) list += (list.empty() ? "" : ", ") + argument.sql;
+  return name + "(" + list + ")";
 }
 
 void refuse_function() {
   throw Error(ErrorCode::io, "engine", "engine: DuckDB does not accept a function of SnapDP");
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engine::detail

@@ -13,19 +13,12 @@
 #include <string>
 #include <type_traits>
 
-#include "engines/duckdb/connection.h"
-#include "engines/duckdb/kept_exception.h"
+#include "engines/duckdb/registered_function.h"
 
 namespace snapdp::engine {
 
-// The stem and a number that no function has had.
-std::string new_function_name(const std::string& stem);
-
-// Throws io: DuckDB does not accept the function.
-[[noreturn]] void refuse_function();
-
 // How often DuckDB may call a scalar function.
-enum class Calls {
+enum class CallRate {
   once_a_value,  // equal arguments give the same: once for each entry of a column's dictionary, say
   once_a_row,    // exactly
 };
@@ -33,10 +26,11 @@ enum class Calls {
 // A scalar function, for which nulls are arguments like others. Object has
 //   void call(duckdb_data_chunk arguments, duckdb_vector result);  // on several threads at once
 //   KeptException& exception();
+// The function's name is `stem` and a number.
 template <typename Object>
-void register_scalar(const Connection& connection, const std::string& name,
-                     std::span<const LogicalType> parameters, const LogicalType& result, Calls calls,
-                     const std::shared_ptr<Object>& object);
+RegisteredFunction register_scalar(const Connection& connection, const std::string& stem,
+                                   std::span<const Argument> arguments, duckdb_type result, CallRate rate,
+                                   const std::shared_ptr<Object>& object);
 
 // The states of an aggregate function's rows or groups. DuckDB moves their bytes about: a trivial State lies among them and
 // starts as State{}; of any other there is a pointer, null until the state is asked for.
@@ -109,13 +103,25 @@ class States {
 //   void finish(const States<Object>& states, duckdb_vector result, std::size_t first_row);
 //   KeptException& exception();
 template <typename Object>
-void register_aggregate(const Connection& connection, const std::string& name,
-                        std::span<const LogicalType> parameters, const LogicalType& result,
-                        const std::shared_ptr<Object>& object);
+RegisteredFunction register_aggregate(const Connection& connection, const std::string& stem,
+                                      std::span<const Argument> arguments, const LogicalType& result,
+                                      const std::shared_ptr<Object>& object);
 
 // ---- How ----------------------------------------------------------------------------------------------------------------
 
 namespace detail {
+
+// A name that no function has had.
+std::string new_name(const std::string& stem);
+std::string call(const std::string& name, std::span<const Argument> arguments);
+// Throws io: DuckDB does not accept the function.
+[[noreturn]] void refuse_function();
+
+template <typename Object>
+RegisteredFunction registered(const std::string& name, std::span<const Argument> arguments,
+                              const std::shared_ptr<Object>& object) {
+  return {call(name, arguments), std::shared_ptr<const KeptException>(object, &object->exception())};
+}
 
 template <typename Object>
 void* hold(const std::shared_ptr<Object>& object) {
@@ -148,44 +154,49 @@ void guarded_aggregate(duckdb_function_info info, const Action& action) noexcept
 }  // namespace detail
 
 template <typename Object>
-void register_scalar(const Connection& connection, const std::string& name,
-                     std::span<const LogicalType> parameters, const LogicalType& result, Calls calls,
-                     const std::shared_ptr<Object>& object) {
+RegisteredFunction register_scalar(const Connection& connection, const std::string& stem,
+                                   std::span<const Argument> arguments, duckdb_type result, CallRate rate,
+                                   const std::shared_ptr<Object>& object) {
+  const std::string name = detail::new_name(stem);
   const Handle<duckdb_scalar_function, duckdb_destroy_scalar_function> function(
       duckdb_create_scalar_function());
   duckdb_scalar_function_set_name(function.get(), name.c_str());
-  for (const LogicalType& parameter : parameters)
-    duckdb_scalar_function_add_parameter(function.get(), parameter.get());
-  duckdb_scalar_function_set_return_type(function.get(), result.get());
+  for (const Argument& argument : arguments)
+    duckdb_scalar_function_add_parameter(function.get(), argument.type.get());
+  duckdb_scalar_function_set_return_type(function.get(),
+                                         LogicalType(duckdb_create_logical_type(result)).get());
   duckdb_scalar_function_set_special_handling(function.get());
-  if (calls == Calls::once_a_row) duckdb_scalar_function_set_volatile(function.get());
+  if (rate == CallRate::once_a_row) duckdb_scalar_function_set_volatile(function.get());
   duckdb_scalar_function_set_function(
-      function.get(), [](duckdb_function_info info, duckdb_data_chunk arguments, duckdb_vector values) {
+      function.get(), [](duckdb_function_info info, duckdb_data_chunk cells, duckdb_vector values) {
         detail::guarded<Object>(info, duckdb_scalar_function_get_extra_info(info),
                                 duckdb_scalar_function_set_error,
-                                [&](Object& called) { called.call(arguments, values); });
+                                [&](Object& called) { called.call(cells, values); });
       });
   duckdb_scalar_function_set_extra_info(function.get(), detail::hold(object), detail::let_go<Object>);
-  if (duckdb_register_scalar_function(connection.get(), function.get()) == DuckDBError) refuse_function();
+  if (duckdb_register_scalar_function(connection.get(), function.get()) == DuckDBError)
+    detail::refuse_function();
+  return detail::registered(name, arguments, object);
 }
 
 template <typename Object>
-void register_aggregate(const Connection& connection, const std::string& name,
-                        std::span<const LogicalType> parameters, const LogicalType& result,
-                        const std::shared_ptr<Object>& object) {
+RegisteredFunction register_aggregate(const Connection& connection, const std::string& stem,
+                                      std::span<const Argument> arguments, const LogicalType& result,
+                                      const std::shared_ptr<Object>& object) {
+  const std::string name = detail::new_name(stem);
   const Handle<duckdb_aggregate_function, duckdb_destroy_aggregate_function> function(
       duckdb_create_aggregate_function());
   duckdb_aggregate_function_set_name(function.get(), name.c_str());
-  for (const LogicalType& parameter : parameters)
-    duckdb_aggregate_function_add_parameter(function.get(), parameter.get());
+  for (const Argument& argument : arguments)
+    duckdb_aggregate_function_add_parameter(function.get(), argument.type.get());
   duckdb_aggregate_function_set_return_type(function.get(), result.get());
   duckdb_aggregate_function_set_special_handling(function.get());
   duckdb_aggregate_function_set_functions(
       function.get(), [](duckdb_function_info) -> idx_t { return sizeof(typename States<Object>::Stored); },
       [](duckdb_function_info, duckdb_aggregate_state state) { States<Object>::start(state); },
-      [](duckdb_function_info info, duckdb_data_chunk arguments, duckdb_aggregate_state* states) {
+      [](duckdb_function_info info, duckdb_data_chunk cells, duckdb_aggregate_state* states) {
         detail::guarded_aggregate<Object>(info, [&](Object& called) {
-          called.update(arguments, States<Object>(called, states, duckdb_data_chunk_get_size(arguments)));
+          called.update(cells, States<Object>(called, states, duckdb_data_chunk_get_size(cells)));
         });
       },
       [](duckdb_function_info info, duckdb_aggregate_state* from, duckdb_aggregate_state* into, idx_t count) {
@@ -205,7 +216,9 @@ void register_aggregate(const Connection& connection, const std::string& name,
     });
   }
   duckdb_aggregate_function_set_extra_info(function.get(), detail::hold(object), detail::let_go<Object>);
-  if (duckdb_register_aggregate_function(connection.get(), function.get()) == DuckDBError) refuse_function();
+  if (duckdb_register_aggregate_function(connection.get(), function.get()) == DuckDBError)
+    detail::refuse_function();
+  return detail::registered(name, arguments, object);
 }
 
 }  // namespace snapdp::engine

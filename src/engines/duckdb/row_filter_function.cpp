@@ -43,24 +43,17 @@ class RowFilterFunction::Calls {
   KeptException exception_;
 };
 
-RowFilterFunction::RowFilterFunction(const Connection& connection, RowFilter filter)
-    : name_(new_function_name("snapdp_selected")), calls_(std::make_shared<Calls>(std::move(filter))) {
-  // Were it not called once a row, the rows would be miscounted.
-  register_scalar(connection, name_, calls_->reader().types(),
-                  LogicalType(duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN)), engine::Calls::once_a_row,
-                  calls_);
-}
+// Were it not called once a row, the rows would be miscounted.
+RowFilterFunction::RowFilterFunction(const Connection& connection, std::shared_ptr<Calls> calls)
+    : RegisteredFunction(register_scalar(connection, "snapdp_selected", calls->reader().arguments(),
+                                         DUCKDB_TYPE_BOOLEAN, CallRate::once_a_row, calls)),
+      calls_(std::move(calls)) {}
 
-std::string RowFilterFunction::call() const {
-  return name_ + "(" + calls_->reader().arguments() + ")";
-}
+RowFilterFunction::RowFilterFunction(const Connection& connection, RowFilter filter)
+    : RowFilterFunction(connection, std::make_shared<Calls>(std::move(filter))) {}
 
 std::uint64_t RowFilterFunction::take_rows() {
   return calls_->take_rows();
-}
-
-void RowFilterFunction::rethrow() const {
-  calls_->exception().rethrow();
 }
 
 }  // namespace snapdp::engine

@@ -7,11 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "engines/duckdb/cells.h"
-#include "engines/duckdb/connection.h"
+#include "engines/duckdb/registered_function.h"
 #include "snapdp/framework/predicate.h"
 
 namespace snapdp::engine {
@@ -24,21 +23,19 @@ struct RowFilter {
   std::optional<std::size_t> unit = {};         // must name a unit
 };
 
-class RowFilterFunction {
+// The call's value is a BOOLEAN, never null. DuckDB calls it once for every row.
+class RowFilterFunction : public RegisteredFunction {
  public:
   RowFilterFunction(const Connection& connection, RowFilter filter);
 
-  // The call in SQL. Its value is a BOOLEAN, never null. DuckDB calls it once for every row.
-  std::string call() const;
   // For how many rows it was called since the last time this was asked.
   std::uint64_t take_rows();
-  // Rethrows what it threw during the query, if anything.
-  void rethrow() const;
 
   class Calls;
 
  private:
-  std::string name_;
+  RowFilterFunction(const Connection& connection, std::shared_ptr<Calls> calls);
+
   std::shared_ptr<Calls> calls_;
 };
 

@@ -236,29 +236,32 @@ class UnitLimitFunction::Calls {
   KeptException exception_;
 };
 
-UnitLimitFunction::UnitLimitFunction(const Connection& connection, UnitLimits limits)
-    : name_(new_function_name("snapdp_unit")), calls_(std::make_shared<Calls>(std::move(limits))) {
-  const std::vector<LogicalType> types = calls_->reader().types();
-  std::vector<duckdb_logical_type> members;
+namespace {
+
+// A list of structures of the arguments.
+LogicalType list_of(std::span<const Argument> arguments) {
+  std::vector<duckdb_logical_type> types;
   std::vector<const char*> names;
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    members.push_back(types[i].get());
-    names.push_back(calls_->reader().inputs()[i].sql.c_str());
+  for (const Argument& argument : arguments) {
+    types.push_back(argument.type.get());
+    names.push_back(argument.sql.c_str());
   }
-  const LogicalType structure(duckdb_create_struct_type(members.data(), names.data(), members.size()));
-  register_aggregate(connection, name_, types, LogicalType(duckdb_create_list_type(structure.get())), calls_);
+  const LogicalType structure(duckdb_create_struct_type(types.data(), names.data(), types.size()));
+  return LogicalType(duckdb_create_list_type(structure.get()));
 }
+
+}  // namespace
+
+UnitLimitFunction::UnitLimitFunction(const Connection& connection, std::shared_ptr<Calls> calls)
+    : RegisteredFunction(register_aggregate(connection, "snapdp_unit", calls->reader().arguments(),
+                                            list_of(calls->reader().arguments()), calls)),
+      calls_(std::move(calls)) {}
+
+UnitLimitFunction::UnitLimitFunction(const Connection& connection, UnitLimits limits)
+    : UnitLimitFunction(connection, std::make_shared<Calls>(std::move(limits))) {}
 
 UnitLimitFunction::~UnitLimitFunction() {
   calls_->forget();
-}
-
-std::string UnitLimitFunction::call() const {
-  return name_ + "(" + calls_->reader().arguments() + ")";
-}
-
-void UnitLimitFunction::rethrow() const {
-  calls_->exception().rethrow();
 }
 
 }  // namespace snapdp::engine

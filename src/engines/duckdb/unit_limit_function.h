@@ -9,11 +9,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "engines/duckdb/cells.h"
-#include "engines/duckdb/connection.h"
+#include "engines/duckdb/registered_function.h"
 
 namespace snapdp::engine {
 
@@ -31,7 +30,9 @@ struct UnitLimits {
   std::optional<Groups> groups = {};
 };
 
-class UnitLimitFunction {
+// The call's value is a list of structures with the cells, by the names of what they were computed from. Cells are as
+// row_content() has them: -0 is 0.
+class UnitLimitFunction : public RegisteredFunction {
  public:
   UnitLimitFunction(const Connection& connection, UnitLimits limits);
   // Lets go of the rows that it kept: no query with it may be under way.
@@ -39,16 +40,11 @@ class UnitLimitFunction {
   UnitLimitFunction(const UnitLimitFunction&) = delete;
   UnitLimitFunction& operator=(const UnitLimitFunction&) = delete;
 
-  // The call in SQL. Its value is a list of structures with the cells, by the names of what they were computed from. Cells
-  // are as row_content() has them: -0 is 0.
-  std::string call() const;
-  // Rethrows what it threw during the query, if anything.
-  void rethrow() const;
-
   class Calls;
 
  private:
-  std::string name_;
+  UnitLimitFunction(const Connection& connection, std::shared_ptr<Calls> calls);
+
   std::shared_ptr<Calls> calls_;
 };
 
