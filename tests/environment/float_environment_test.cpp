@@ -11,12 +11,14 @@
 #include <cfenv>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "snapdp/framework/neighbor_tester.h"
+#include "snapdp/framework/unit_limit.h"
 #include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/bounds.h"
 #include "snapdp/mechanism/law.h"
@@ -194,6 +196,15 @@ void statistics(Survey& survey) {
                  std::string(holds.begin(), holds.end()));
     }
   }
+
+  // Which rows of units a limit keeps.
+  const Column cell{AtomType::real, rows.data()};
+  std::vector<std::size_t> all(rows.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::string kept;
+  for (const std::size_t row : make_unit_limit(1).kept(cell, {&cell, 1}, all))
+    kept += std::to_string(row) + " ";
+  survey.add("rows of units", kept);
 
   const Bounds unit(Dyadic(-0.1), Dyadic(0.3));
   const Dyadic count(17);
