@@ -1,6 +1,7 @@
 // sum/plain, sum/exact: a vectorised plain sum of doubles against the exact clamped sum, one thread, on
 // arrays that stay in the second-level cache (1 MiB) and that do not fit any cache (1 GiB). moments/...,
-// products/..., integer/...: the other exact sums on 1 MiB a column.
+// products/..., integer/...: the other exact sums on 1 MiB a column. groups/...: a sum of each of 229 groups that come in
+// any order, a plain one of doubles and exact ones.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "snapdp/numeric/exact_sum.h"
+#include "snapdp/numeric/group_sums.h"
 #include "snapdp/numeric/integer_sum.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -202,5 +204,48 @@ BENCHMARK_CAPTURE(integer_moments, small, 99'000)
 BENCHMARK_CAPTURE(integer_moments, large, INT64_MAX)
     ->Name("integer_moments/64-bit_bounds/1MiB")
     ->Unit(benchmark::kMicrosecond);
+
+constexpr std::uint32_t group_count = 229;
+
+std::vector<std::uint32_t> groups_of_rows() {
+  std::vector<std::uint32_t> result;
+  for (const double value : rows(mebibyte))
+    result.push_back(static_cast<std::uint32_t>(value * 1e6) % group_count);
+  return result;
+}
+
+void plain_groups(benchmark::State& state) {
+  const std::span<const double> values = rows(mebibyte);
+  const std::vector<std::uint32_t> group = groups_of_rows();
+  std::vector<double> sums(group_count);
+  for (auto _ : state) {
+    for (std::size_t i = 0; i < values.size(); ++i) sums[group[i]] += values[i];
+    benchmark::DoNotOptimize(sums.data());
+    benchmark::ClobberMemory();
+  }
+  count_rows(state, mebibyte);
+}
+BENCHMARK(plain_groups)->Name("groups/plain/1MiB")->Unit(benchmark::kMicrosecond);
+
+template <typename Sums, typename Rows>
+void exact_groups(benchmark::State& state, Sums sums, const Rows& values) {
+  const std::vector<std::uint32_t> group = groups_of_rows();
+  for (auto _ : state) {
+    sums.add(values, group.data());
+    benchmark::DoNotOptimize(sums);
+  }
+  count_rows(state, mebibyte);
+}
+void integer_groups(benchmark::State& state, std::int64_t upper) {
+  exact_groups(state, snapdp::IntegerSums({0, upper}, group_count), integers(mebibyte));
+}
+void real_groups(benchmark::State& state) {
+  exact_groups(state, snapdp::ExactSums({0, 99}, group_count), rows(mebibyte));
+}
+BENCHMARK_CAPTURE(integer_groups, small, 99'000)->Name("groups/integer/1MiB")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(integer_groups, large, INT64_MAX)
+    ->Name("groups/integer/64-bit_bounds/1MiB")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(real_groups)->Name("groups/exact/1MiB")->Unit(benchmark::kMicrosecond);
 
 }  // namespace

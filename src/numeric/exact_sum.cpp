@@ -96,27 +96,6 @@ void ExactSum::add(std::span<const double> rows, InstructionSet kernel) {
   }
 }
 
-void ExactSum::add_each(std::span<const double> rows, ExactSum* const* sums) {
-  if (rows.empty()) return;
-  const FloatEnvironment environment;
-  const ClampBounds bounds = sums[0]->bounds_;
-  if (bounds.exponent() > detail::largest_sum_exponent) {
-    for (std::size_t i = 0; i < rows.size(); ++i) sums[i]->wide_.add(bounds.clamp(rows[i]));
-    return;
-  }
-  const ClampGrid grid(bounds, detail::least_sum_exponent);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double row = bounds.clamp(rows[i]);
-    std::int64_t units[2];
-    if (!detail::count_row(row, grid, units)) {
-      sums[i]->wide_.add(row);
-      continue;
-    }
-    sums[i]->units_[0] += units[0];
-    sums[i]->units_[1] += units[1];
-  }
-}
-
 void ExactSum::add_total(const Dyadic& sum) {
   wide_.add(sum, "sum");
 }

@@ -46,11 +46,6 @@ SNAPDP_INLINE std::int64_t units_of(Bits sum, double magic, std::size_t steps) {
   return static_cast<std::int64_t>(sum - steps * bits_of(magic));
 }
 
-SNAPDP_INLINE double clamp(double row, const ClampGrid& grid) {
-  const double raised = row > grid.lower ? row : grid.lower;
-  return raised < grid.upper ? raised : grid.upper;
-}
-
 // x y - product exactly, product = fl(x y); see the header for why nothing underflows where it matters.
 template <bool fused>
 SNAPDP_INLINE double product_error(double x, double y, double product) {

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "numeric/targets.h"
 #include "snapdp/numeric/exact_sum.h"
 #include "snapdp/numeric/instruction_set.h"
 #include "snapdp/numeric/wide_sum.h"
@@ -76,13 +77,21 @@ struct SumKernels {
                           Int128 y_units[2], Int128 product_units[4]);
 };
 
-// One clamped row alone in units of both grids, or false when it has bits below the last grid.
-inline bool count_row(double row, const ClampGrid& grid, std::int64_t units[2]) {
+SNAPDP_INLINE double clamp(double row, const ClampGrid& grid) {
+  const double raised = row > grid.lower ? row : grid.lower;  // a NaN gives lower
+  return raised < grid.upper ? raised : grid.upper;
+}
+
+// One row alone, clamped, in units of both grids, offset by 2^51 so that they are no less than 0 and at most 2^52; or false
+// when it has bits below the last grid.
+SNAPDP_INLINE bool count_row(double row, const ClampGrid& grid, std::uint64_t units[2]) {
+  constexpr std::uint64_t offset = std::uint64_t{1} << 51;
+  row = clamp(row, grid);
   const double first = row + grid.magic1;
   const double residual = row + (grid.magic1 - first);
   const double second = residual + grid.magic2;
-  units[0] = std::bit_cast<std::int64_t>(first) - std::bit_cast<std::int64_t>(grid.magic1);
-  units[1] = std::bit_cast<std::int64_t>(second) - std::bit_cast<std::int64_t>(grid.magic2);
+  units[0] = std::bit_cast<std::uint64_t>(first) - (std::bit_cast<std::uint64_t>(grid.magic1) - offset);
+  units[1] = std::bit_cast<std::uint64_t>(second) - (std::bit_cast<std::uint64_t>(grid.magic2) - offset);
   return second - grid.magic2 == residual;
 }
 

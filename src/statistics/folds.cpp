@@ -1,12 +1,12 @@
 #include "statistics/folds.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "snapdp/error.h"
 #include "snapdp/framework/keyed_fold.h"
 #include "snapdp/numeric/exact_sum.h"
+#include "snapdp/numeric/group_sums.h"
 #include "snapdp/numeric/integer_sum.h"
 #include "statistics/bin_index.h"
 #include "statistics/construction.h"
@@ -114,11 +114,6 @@ class AccumulatorState final : public FoldState {
     accumulator_.merge(same.accumulator_);
   }
   Totals totals() const override { return {rows_, values(accumulator_)}; }
-  // The accumulator, for one row more.
-  Accumulator& with_another_row() {
-    ++rows_;
-    return accumulator_;
-  }
 
  private:
   std::uint64_t rows_ = 0;
@@ -157,27 +152,50 @@ class AccumulatorFold : public Base {
   std::string description_;
 };
 
-template <typename Accumulator>
-class ScatterAccumulatorFold final : public AccumulatorFold<Accumulator, ScatterFold> {
+// The sums of many groups side by side.
+template <typename Sums>
+class SumGroups final : public GroupStates {
  public:
-  using AccumulatorFold<Accumulator, ScatterFold>::AccumulatorFold;
+  // `fold` restores a group's totals, which shows whether they are possible. The last group is where rows of none go.
+  SumGroups(const Fold& fold, Sums sums) : fold_(fold), sums_(std::move(sums)) {}
 
-  void scatter(const Chunk& block, const std::uint32_t* group,
-               std::unique_ptr<FoldState>* states) const override {
-    const auto accumulator = [&](std::size_t row) -> Accumulator& {
-      std::unique_ptr<FoldState>& state = states[group[row]];
-      if (!state) state = this->start();
-      return static_cast<AccumulatorState<Accumulator>&>(*state).with_another_row();
-    };
-    if constexpr (std::is_same_v<Accumulator, IntegerSum>) {
-      const std::int64_t* rows = block.column[0].integers();
-      for (std::size_t row = 0; row < block.length; ++row) accumulator(row).add(rows[row]);
+  void update(const Chunk& block, const std::uint32_t* group) override { sums_.add(cells(block), group); }
+  void update_group(std::size_t group, const Chunk& rows) override { sums_.add_to(group, cells(rows)); }
+  void merge(const GroupStates& other) override { sums_.merge(static_cast<const SumGroups&>(other).sums_); }
+  Totals totals(std::size_t group) const override { return {sums_.rows(group), {sums_.total(group)}}; }
+  void restore(std::size_t group, const Totals& totals) override {
+    fold_.restore(totals);
+    sums_.add_total(group, totals.rows, totals.values[0]);
+  }
+
+ private:
+  static auto cells(const Chunk& block) {
+    if constexpr (std::is_same_v<Sums, IntegerSums>) {
+      return integers(block, 0);
     } else {
-      std::array<ExactSum*, block_rows> sums;
-      for (std::size_t row = 0; row < block.length; ++row) sums[row] = &accumulator(row);
-      ExactSum::add_each(reals(block, 0), sums.data());
+      return reals(block, 0);
     }
   }
+
+  const Fold& fold_;
+  Sums sums_;
+};
+
+// The sum of one column clamped to `limits`, of all rows or of each group's.
+template <typename Sum, typename Sums, typename Limits>
+class SumFold final : public AccumulatorFold<Sum, SideBySideFold> {
+ public:
+  SumFold(const Limits& limits, typename AccumulatorFold<Sum>::Check possible, std::string description)
+      : AccumulatorFold<Sum, SideBySideFold>(Sum(limits.lower(), limits.upper()), 1, std::move(possible),
+                                             std::move(description)),
+        limits_(limits) {}
+
+  std::unique_ptr<GroupStates> start_groups(std::size_t groups) const override {
+    return std::make_unique<SumGroups<Sums>>(*this, Sums(limits_, groups + 1));
+  }
+
+ private:
+  Limits limits_;
 };
 
 template <typename Accumulator>
@@ -221,15 +239,34 @@ struct CountState final : FoldState {
   std::uint64_t rows;
 };
 
-class CountFold final : public ScatterFold {
+// The counts of many groups side by side.
+class CountGroups final : public GroupStates {
  public:
-  void scatter(const Chunk& block, const std::uint32_t* group,
-               std::unique_ptr<FoldState>* states) const override {
-    for (std::size_t row = 0; row < block.length; ++row) {
-      std::unique_ptr<FoldState>& state = states[group[row]];
-      if (!state) state = start();
-      ++static_cast<CountState&>(*state).rows;
-    }
+  CountGroups(const Fold& fold, std::size_t groups) : fold_(fold), counts_(groups + 1) {}
+  void update(const Chunk& block, const std::uint32_t* group) override {
+    std::uint64_t* const counts = counts_.data();
+    for (std::size_t row = 0; row < block.length; ++row) ++counts[group[row]];
+  }
+  void update_group(std::size_t group, const Chunk& rows) override { counts_[group] += rows.length; }
+  void merge(const GroupStates& other) override {
+    const auto& same = static_cast<const CountGroups&>(other);
+    std::transform(counts_.begin(), counts_.end(), same.counts_.begin(), counts_.begin(), std::plus<>());
+  }
+  Totals totals(std::size_t group) const override { return {counts_[group], {}}; }
+  void restore(std::size_t group, const Totals& totals) override {
+    fold_.restore(totals);
+    counts_[group] = totals.rows;
+  }
+
+ private:
+  const Fold& fold_;
+  std::vector<std::uint64_t> counts_;  // the last one is of rows of no group
+};
+
+class CountFold final : public SideBySideFold {
+ public:
+  std::unique_ptr<GroupStates> start_groups(std::size_t groups) const override {
+    return std::make_unique<CountGroups>(*this, groups);
   }
   std::unique_ptr<FoldState> start() const override { return std::make_unique<CountState>(0); }
   std::unique_ptr<FoldState> restore(const Totals& totals) const override {
@@ -323,11 +360,11 @@ std::shared_ptr<const Fold> sum_fold(const AtomDomain& column) {
   };
   const std::string description = "sum of " + describe(column);
   if (column.type == AtomType::integer) {
-    return std::make_shared<ScatterAccumulatorFold<IntegerSum>>(
-        IntegerSum(integer_low(bounds), integer_high(bounds)), 1, possible, description);
+    return std::make_shared<SumFold<IntegerSum, IntegerSums, IntegerBounds>>(
+        IntegerBounds(integer_low(bounds), integer_high(bounds)), possible, description);
   }
-  return std::make_shared<ScatterAccumulatorFold<ExactSum>>(ExactSum(low(bounds), high(bounds)), 1, possible,
-                                                            description);
+  return std::make_shared<SumFold<ExactSum, ExactSums, ClampBounds>>(ClampBounds(low(bounds), high(bounds)),
+                                                                     possible, description);
 }
 
 std::shared_ptr<const Fold> moments_fold(const AtomDomain& column) {

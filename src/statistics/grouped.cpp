@@ -16,20 +16,44 @@ struct Grouping {
   Grouping(AtomType type, const Bins& keys, Aggregation aggregation)
       : index(type, keys),
         inner(std::move(aggregation)),
-        scatter(dynamic_cast<const ScatterFold*>(&inner.fold())),
         empty(inner.fold().start()->totals()),
         description("by " + keys.description() + ": " + inner.description()) {}
 
   BinIndex index;
   Aggregation inner;
-  const ScatterFold* scatter;  // the inner fold, when it takes rows of mixed groups
-  Totals empty;                // of a group without rows
+  Totals empty;  // of a group without rows
   std::string description;
 };
 
-// Rows of one block sorted by group: a copy of each column, so that a group's rows lie side by side.
-class SortedBlock {
+// Brings the rows of each group in a block side by side, by a counting sort that copies each column.
+class GroupSort {
  public:
+  // Calls each(group, rows) for every group below `groups` that has rows, in the order of their first rows.
+  template <typename Each>
+  void for_each_group(const Chunk& block, const std::uint32_t* group, std::size_t groups, Each each) {
+    if (next_.size() <= groups) next_.resize(groups + 1);
+    std::array<std::uint32_t, block_rows> present;
+    std::size_t parts = 0;
+    for (std::size_t row = 0; row < block.length; ++row) {
+      if (next_[group[row]]++ == 0 && group[row] != groups) present[parts++] = group[row];
+    }
+    std::array<std::uint32_t, block_rows + 1> first;
+    first[0] = 0;
+    for (std::size_t i = 0; i < parts; ++i) {
+      first[i + 1] = first[i] + next_[present[i]];
+      next_[present[i]] = first[i];
+    }
+    std::array<std::uint32_t, block_rows> place;
+    for (std::size_t row = 0; row < block.length; ++row)
+      place[row] = group[row] == groups ? std::uint32_t{block_rows} : next_[group[row]]++;
+    next_[groups] = 0;
+    for (std::size_t i = 0; i < parts; ++i) next_[present[i]] = 0;
+
+    const Chunk sorted = sort(block, place.data(), first[parts]);
+    for (std::size_t i = 0; i < parts; ++i) each(present[i], sorted.slice(first[i], first[i + 1] - first[i]));
+  }
+
+ private:
   // `place[row]` is where the row goes; rows beyond `kept` places are left out.
   Chunk sort(const Chunk& block, const std::uint32_t* place, std::size_t kept) {
     Chunk sorted = block;
@@ -39,13 +63,13 @@ class SortedBlock {
       Scratch::Buffer& buffer = room_.buffer(i);
       switch (column.type) {
         case AtomType::real:
-          scatter(column.reals(), block.length, place, buffer.reals());
+          move(column.reals(), block.length, place, buffer.reals());
           break;
         case AtomType::integer:
-          scatter(column.integers(), block.length, place, buffer.integers());
+          move(column.integers(), block.length, place, buffer.integers());
           break;
         case AtomType::text:
-          scatter(column.texts(), block.length, place, buffer.texts());
+          move(column.texts(), block.length, place, buffer.texts());
           break;
       }
       sorted.column[i] = {column.type, buffer.values};
@@ -62,18 +86,18 @@ class SortedBlock {
     return sorted;
   }
 
- private:
   template <typename Value>
-  static void scatter(const Value* from, std::size_t rows, const std::uint32_t* place, Value* to) {
+  static void move(const Value* from, std::size_t rows, const std::uint32_t* place, Value* to) {
     for (std::size_t row = 0; row < rows; ++row) {
       if (place[row] < block_rows) to[place[row]] = from[row];
     }
   }
 
   Scratch room_;
+  std::vector<std::uint32_t> next_;  // zeros between blocks
 };
 
-// Room for one block at work. The calling thread has one for each fold that it is in: groups may have groups.
+// Room for one block at work. The calling thread has one for each that it is in the midst of: groups may have groups.
 class Room {
  public:
   Room() : room_(of_depth(depth()++)) {}
@@ -81,12 +105,12 @@ class Room {
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
   Scratch& scratch() { return room_.scratch; }
-  SortedBlock& sorted() { return room_.sorted; }
+  GroupSort& sort() { return room_.sort; }
 
  private:
   struct Parts {
     Scratch scratch;  // of the row functions
-    SortedBlock sorted;
+    GroupSort sort;
   };
   static std::size_t& depth() {
     thread_local std::size_t depth = 0;
@@ -101,10 +125,58 @@ class Room {
   Parts& room_;
 };
 
+// A state of the inner fold for each group that has rows, whatever the fold.
+class SeparateStates final : public GroupStates {
+ public:
+  explicit SeparateStates(const Grouping& grouping) : grouping_(grouping), states_(grouping.index.keys()) {}
+
+  void update(const Chunk& block, const std::uint32_t* group) override {
+    Room room;
+    room.sort().for_each_group(block, group, states_.size(),
+                               [this](std::size_t one, const Chunk& rows) { update_group(one, rows); });
+  }
+  void update_group(std::size_t group, const Chunk& rows) override { of(group).update(rows); }
+  void merge(const GroupStates& other) override {
+    const auto& from = static_cast<const SeparateStates&>(other);
+    for (std::size_t group = 0; group < states_.size(); ++group) {
+      if (from.states_[group]) of(group).merge(*from.states_[group]);
+    }
+  }
+  Totals totals(std::size_t group) const override {
+    return states_[group] ? states_[group]->totals() : grouping_.empty;
+  }
+  void restore(std::size_t group, const Totals& totals) override {
+    states_[group] = grouping_.inner.fold().restore(totals);
+  }
+
+ private:
+  FoldState& of(std::size_t group) {
+    if (!states_[group]) states_[group] = grouping_.inner.fold().start();
+    return *states_[group];
+  }
+
+  const Grouping& grouping_;
+  std::vector<std::unique_ptr<FoldState>> states_;  // null until a row comes
+};
+
+std::unique_ptr<GroupStates> start_groups(const Grouping& grouping) {
+  const auto* fold = dynamic_cast<const SideBySideFold*>(&grouping.inner.fold());
+  if (fold != nullptr) return fold->start_groups(grouping.index.keys());
+  return std::make_unique<SeparateStates>(grouping);
+}
+
 class GroupedState final : public FoldState {
  public:
   explicit GroupedState(std::shared_ptr<const Grouping> grouping)
-      : grouping_(std::move(grouping)), groups_(grouping_->index.keys() + 1) {}
+      : grouping_(std::move(grouping)), groups_(start_groups(*grouping_)) {}
+  // With parts[i] as the totals of group i.
+  GroupedState(std::shared_ptr<const Grouping> grouping, std::uint64_t rows, const std::vector<Totals>& parts)
+      : GroupedState(std::move(grouping)) {
+    rows_ = rows;
+    for (std::size_t group = 0; group < parts.size(); ++group) {
+      if (parts[group] != grouping_->empty) groups_->restore(group, parts[group]);
+    }
+  }
 
   void update(const Chunk& block) override {
     std::array<std::uint32_t, block_rows> group;
@@ -135,19 +207,17 @@ class GroupedState final : public FoldState {
       functions[done]->transform(rows, room.scratch());
       if (rows.length != length) throw std::logic_error("a row function keeps other rows than it says");
     }
-    if (done == functions.size() && grouping_->scatter != nullptr) {
-      grouping_->scatter->scatter(rows, group, groups_.data());
-    } else {
-      update_sorted(group, rows, done, room);
-    }
+    if (done == functions.size()) return groups_->update(rows, group);
+    room.sort().for_each_group(rows, group, grouping_->index.keys(), [&](std::size_t one, Chunk part) {
+      for (std::size_t i = done; i < functions.size(); ++i) functions[i]->transform(part, room.scratch());
+      groups_->update_group(one, part);
+    });
   }
 
   void merge(const FoldState& other) override {
     const auto& from = static_cast<const GroupedState&>(other);
     rows_ = add_rows(rows_, from.rows_);
-    for (std::size_t group = 0; group < grouping_->index.keys(); ++group) {
-      if (from.groups_[group]) of(group).merge(*from.groups_[group]);
-    }
+    groups_->merge(*from.groups_);
   }
 
   // The groups' totals one after the other, each its rows and its values.
@@ -155,15 +225,12 @@ class GroupedState final : public FoldState {
     Totals all;
     all.rows = rows_;
     for (std::size_t group = 0; group < grouping_->index.keys(); ++group) {
-      const Totals totals = groups_[group] ? groups_[group]->totals() : grouping_->empty;
+      const Totals totals = groups_->totals(group);
       all.values.emplace_back(Integer(static_cast<unsigned long>(totals.rows)), 0);
       all.values.insert(all.values.end(), totals.values.begin(), totals.values.end());
     }
     return all;
   }
-
-  void set(std::size_t group, std::unique_ptr<FoldState> state) { groups_[group] = std::move(state); }
-  void set_rows(std::uint64_t rows) { rows_ = rows; }
 
  private:
   // Moves the places of the rows with keeps[row] = 1 to the front of `kept`, which may be `group` itself, and returns how
@@ -178,49 +245,9 @@ class GroupedState final : public FoldState {
     return length;
   }
 
-  // A counting sort, then the row functions from number `done` on and the fold, group by group in the order of their first
-  // rows.
-  void update_sorted(const std::uint32_t* group, const Chunk& block, std::size_t done, Room& room) {
-    if (next_.empty()) next_.resize(groups_.size());
-    const auto nowhere = static_cast<std::uint32_t>(grouping_->index.keys());
-    std::array<std::uint32_t, block_rows> present;
-    std::size_t groups = 0;
-    for (std::size_t row = 0; row < block.length; ++row) {
-      if (next_[group[row]]++ == 0 && group[row] != nowhere) present[groups++] = group[row];
-    }
-    std::array<std::uint32_t, block_rows> first;
-    std::uint32_t kept = 0;
-    for (std::size_t i = 0; i < groups; ++i) {
-      first[i] = kept;
-      kept += next_[present[i]];
-      next_[present[i]] = first[i];
-    }
-    std::array<std::uint32_t, block_rows> place;
-    for (std::size_t row = 0; row < block.length; ++row)
-      place[row] = group[row] == nowhere ? std::uint32_t{block_rows} : next_[group[row]]++;
-    next_[nowhere] = 0;
-    for (std::size_t i = 0; i < groups; ++i) next_[present[i]] = 0;
-
-    const Chunk sorted = room.sorted().sort(block, place.data(), kept);
-    const auto& functions = grouping_->inner.functions();
-    for (std::size_t i = 0; i < groups; ++i) {
-      const std::size_t end = i + 1 < groups ? first[i + 1] : kept;
-      Chunk rows = sorted.slice(first[i], end - first[i]);
-      for (std::size_t k = done; k < functions.size(); ++k) functions[k]->transform(rows, room.scratch());
-      of(present[i]).update(rows);
-    }
-  }
-
-  FoldState& of(std::size_t group) {
-    if (!groups_[group]) groups_[group] = grouping_->inner.fold().start();
-    return *groups_[group];
-  }
-
   std::shared_ptr<const Grouping> grouping_;
   std::uint64_t rows_ = 0;
-  // Null until a row comes. The last one takes rows of no key and is never looked at.
-  std::vector<std::unique_ptr<FoldState>> groups_;
-  std::vector<std::uint32_t> next_;  // of the counting sort; zeros between blocks
+  std::unique_ptr<GroupStates> groups_;
 };
 
 [[noreturn]] void impossible(const std::string& why) {
@@ -254,14 +281,9 @@ class GroupedFold final : public KeyedFold {
   std::unique_ptr<FoldState> start() const override { return std::make_unique<GroupedState>(grouping_); }
 
   std::unique_ptr<FoldState> restore(const Totals& totals) const override {
-    auto state = std::make_unique<GroupedState>(grouping_);
     const std::vector<Totals> parts =
         split_totals(totals, grouping_->index.keys(), grouping_->empty.values.size());
-    for (std::size_t group = 0; group < parts.size(); ++group) {
-      if (parts[group] != grouping_->empty) state->set(group, grouping_->inner.fold().restore(parts[group]));
-    }
-    state->set_rows(totals.rows);
-    return state;
+    return std::make_unique<GroupedState>(grouping_, totals.rows, parts);
   }
 
   std::string description() const override { return grouping_->description; }

@@ -175,6 +175,72 @@ TEST(Grouped, EveryKindOfChainIsEachGroupAlone) {
   EXPECT_THROW(plain.update_placed(state, nullptr, Chunk({&value, 1}, 1)), Error);
 }
 
+// The states of all groups, side by side or not, end in the totals of one state a group, bit for bit, also when they are
+// stored half way, continued and merged.
+TEST(Grouped, TotalsAreThoseOfEachStateAlone) {
+  std::mt19937_64 engine(12);
+  const std::size_t count = 9000;
+  std::vector<std::int64_t> key(count);
+  std::vector<std::int64_t> value(count);
+  std::vector<double> real(count);
+  for (std::size_t row = 0; row < count; ++row) {
+    key[row] = static_cast<std::int64_t>(engine() % 7);
+    value[row] = static_cast<std::int64_t>(engine()) >> (engine() % 64);
+    real[row] = std::ldexp(static_cast<double>(value[row]), -static_cast<int>(engine() % 120));
+  }
+  const std::vector<std::int64_t> wanted{5, 0, 99, 3};
+  const Bins bins = Bins::numbers({Dyadic(5), Dyadic(0), Dyadic(99), Dyadic(3)});
+  const Dyadic least(std::int64_t{INT64_MIN});
+  const Dyadic most(std::int64_t{INT64_MAX});
+  const auto complete = [](AtomType type) { return AtomDomain{type, false, false, {}}; };
+  const auto check = [&](AtomType type, const void* cells, const Partial<Aggregation>& inner) {
+    const Aggregation grouped = make_grouped(VectorDomain({complete(AtomType::integer), complete(type)}),
+                                             symmetric_distance(), bins, inner);
+    const Aggregation alone = inner(VectorDomain({complete(type)}), symmetric_distance());
+    SCOPED_TRACE(alone.description());
+    const std::vector<Column> columns{{AtomType::integer, key.data()}, {type, cells}};
+    const Chunk rows(columns, count);
+    Totals expected{count, {}};
+    for (const std::int64_t one : wanted) {
+      AggregateState state = alone.start();
+      for (std::size_t row = 0; row < count; ++row) {
+        if (key[row] == one) alone.update(state, Chunk({&columns[1], 1}, count).slice(row, 1));
+      }
+      const Totals totals = state.totals();
+      expected.values.emplace_back(Integer(static_cast<unsigned long>(totals.rows)), 0);
+      expected.values.insert(expected.values.end(), totals.values.begin(), totals.values.end());
+    }
+    AggregateState whole = grouped.start();
+    grouped.update(whole, rows);
+    EXPECT_EQ(whole.totals(), expected);
+    const std::size_t first = 1 + engine() % (count / 2);
+    const std::size_t second = first + 1 + engine() % (count / 3);
+    AggregateState left = grouped.start();
+    grouped.update(left, rows.slice(0, first));
+    left = grouped.from_bytes(grouped.to_bytes(left));
+    grouped.update(left, rows.slice(first, second - first));
+    AggregateState right = grouped.start();
+    grouped.update(right, rows.slice(second, count - second));
+    grouped.merge(right, left);
+    EXPECT_EQ(right.totals(), expected);
+    EXPECT_EQ(grouped.to_bytes(right), grouped.to_bytes(whole));
+  };
+  const auto clamped = [](const Bounds& bounds,
+                          const Partial<Aggregation>& statistic) -> Partial<Aggregation> {
+    return [=](const VectorDomain& domain, Metric metric) {
+      return make_clamp(domain, metric, bounds) >> statistic;
+    };
+  };
+  for (const Bounds& bounds : {Bounds(0, 0), Bounds(-1, 1), Bounds(0, 500), Bounds(-500, -1),
+                               Bounds(least, most), Bounds(least, 0), Bounds(0, most)}) {
+    check(AtomType::integer, value.data(), clamped(bounds, make_sum()));
+  }
+  for (const Bounds& bounds : {Bounds(0, 0), Bounds(-1, 1), Bounds(-500, 500)})
+    check(AtomType::real, real.data(), clamped(bounds, make_sum()));
+  check(AtomType::integer, value.data(), make_count());
+  check(AtomType::integer, value.data(), clamped(Bounds(-9, 9), make_centered_moment(2)));
+}
+
 TEST(Grouped, GroupsMayHaveGroups) {
   std::mt19937_64 engine(10);
   const Rows rows = some_rows(engine, 4000);
@@ -217,6 +283,23 @@ TEST(Grouped, GroupsMayHaveGroups) {
       }
     }
     EXPECT_EQ(table(Chunk(columns, rows.size())), expected);
+  }
+}
+
+// Rows are sorted by group in room that a thread's states share, whatever their keys.
+TEST(Grouped, StatesOfOtherKeysLeaveNothingBehind) {
+  const std::vector<std::int64_t> key{4, 1, 2, 4, 3, 3, 9, 9, 9};
+  const std::vector<double> value(key.size(), 0.5);
+  const std::vector<Column> columns{{AtomType::integer, key.data()}, {AtomType::real, value.data()}};
+  const auto counts = [&](const std::vector<Dyadic>& wanted) {
+    return make_grouped(untrusted_domain({AtomType::integer, AtomType::real}), symmetric_distance(),
+                        Bins::numbers(wanted),
+                        make_histogram(Bins::edges({Dyadic(0), Dyadic(1)})))(Chunk(columns, key.size()));
+  };
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    EXPECT_EQ(counts({Dyadic(3)}), (std::vector<Dyadic>{2}));
+    EXPECT_EQ(counts({Dyadic(4), Dyadic(5), Dyadic(3), Dyadic(1)}), (std::vector<Dyadic>{2, 0, 2, 1}));
+    EXPECT_EQ(counts({Dyadic(9), Dyadic(2)}), (std::vector<Dyadic>{3, 1}));
   }
 }
 

@@ -1,5 +1,5 @@
-// What a fold by groups needs beyond a fold: the place of a row's key among public keys, and states that rows in any
-// mixture of groups reach directly. Both are for authors of folds and of engines.
+// What a fold by groups needs beyond a fold: the place of a row's key among public keys, and the states of all groups as
+// one object. Both are for authors of folds and of engines.
 #pragma once
 
 #include <cstddef>
@@ -32,13 +32,28 @@ class KeyedFold : public Fold {
   virtual void update_placed(FoldState& state, const std::uint32_t* places, const Chunk& rest) const = 0;
 };
 
-// A fold for which rows of mixed groups cost little more than rows of one state. Of others, the rows of each group are
-// brought side by side first.
-class ScatterFold : public Fold {
+// The states of many groups of one fold, as one object: a group's is what FoldState would be for its rows alone. Whoever
+// calls sees to it that all groups together have at most most_rows rows.
+class GroupStates {
  public:
-  // As states[group[i]]->update() with row i of a block alone, for each row. A null state is started by its first row.
-  virtual void scatter(const Chunk& block, const std::uint32_t* group,
-                       std::unique_ptr<FoldState>* states) const = 0;
+  virtual ~GroupStates() = default;
+  // Rows of mixed groups, at most block_rows of them: row i goes to group[i], or nowhere when that is the number of groups.
+  virtual void update(const Chunk& block, const std::uint32_t* group) = 0;
+  // At most block_rows rows of one group.
+  virtual void update_group(std::size_t group, const Chunk& rows) = 0;
+  // `other` are states of as many groups of the same fold.
+  virtual void merge(const GroupStates& other) = 0;
+  virtual Totals totals(std::size_t group) const = 0;
+  // Gives these totals to a group that has no rows. They are untrusted: see Fold::restore().
+  virtual void restore(std::size_t group, const Totals& totals) = 0;
+};
+
+// A fold that keeps the states of many groups side by side, so that rows of mixed groups cost little more than rows of one.
+// Others have a FoldState a group, and the rows of each group are brought side by side first.
+class SideBySideFold : public Fold {
+ public:
+  // No group has rows yet. The states must not outlive the fold.
+  virtual std::unique_ptr<GroupStates> start_groups(std::size_t groups) const = 0;
 };
 
 }  // namespace snapdp

@@ -61,8 +61,6 @@ class ExactSum {
   double upper() const noexcept { return bounds_.upper(); }
 
   void add(std::span<const double> rows, InstructionSet kernel = best_instruction_set());
-  // Adds rows[i] to *sums[i]: rows of many groups as they come. The sums have the same bounds.
-  static void add_each(std::span<const double> rows, ExactSum* const* sums);
   // Adds a total as it is, for example one read back from a stored state. Throws invalid_argument for a
   // number that no sum of doubles can be (see WideSum).
   void add_total(const Dyadic& sum);

@@ -9,7 +9,6 @@
 // row; objects are values of 100 to 250 bytes that allocate nothing.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -56,8 +55,6 @@ class IntegerSum {
   const IntegerBounds& bounds() const noexcept { return bounds_; }
 
   void add(std::span<const std::int64_t> rows, InstructionSet kernel = best_instruction_set());
-  // One row: for rows of many groups as they come.
-  void add(std::int64_t row) noexcept { sum_.low += std::clamp(row, bounds_.lower(), bounds_.upper()); }
   // Adds a total as it is, for example one read back from a stored state. Throws invalid_argument for a
   // number that no total can be (see IntegerTotal).
   void add_total(const Dyadic& sum);
