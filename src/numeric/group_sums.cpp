@@ -1,6 +1,7 @@
 #include "snapdp/numeric/group_sums.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "numeric/sum_kernels.h"
@@ -15,6 +16,11 @@ Integer to_integer(std::uint64_t value) {
   return snapdp::to_integer(Int128{value, 0});
 }
 
+// The distance of the clamped row from `lower`: modulo 2^64, where it fits.
+SNAPDP_INLINE std::uint64_t offset_of(std::int64_t row, std::int64_t lower, std::int64_t upper) {
+  return static_cast<std::uint64_t>(std::clamp(row, lower, upper)) - static_cast<std::uint64_t>(lower);
+}
+
 template <typename Group, typename GroupOf>
 SNAPDP_INLINE void add_integers(std::span<const std::int64_t> rows, const IntegerBounds& bounds,
                                 Group* groups, GroupOf group_of) {
@@ -23,11 +29,17 @@ SNAPDP_INLINE void add_integers(std::span<const std::int64_t> rows, const Intege
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Group& group = groups[group_of(i)];
     ++group.rows;
-    // Modulo 2^64, where the difference fits.
-    const std::uint64_t offset =
-        static_cast<std::uint64_t>(std::clamp(rows[i], lower, upper)) - static_cast<std::uint64_t>(lower);
-    group.offset += Int128{offset, 0};
+    group.offset += Int128{offset_of(rows[i], lower, upper), 0};
   }
+}
+
+// `one_row` counts a row.
+SNAPDP_INLINE void add_packed(std::span<const std::int64_t> rows, const IntegerBounds& bounds,
+                              std::uint64_t one_row, std::uint64_t* packed, const std::uint32_t* group) {
+  const std::int64_t lower = bounds.lower();
+  const std::int64_t upper = bounds.upper();
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    packed[group[i]] += offset_of(rows[i], lower, upper) + one_row;
 }
 
 // Adds a number of at most 2^52. It carries once in 4096 additions at the most, so that a branch costs less than the
@@ -67,8 +79,26 @@ void require_equal(const Sums& a, const Sums& b) {
 
 }  // namespace
 
+IntegerSums::IntegerSums(const IntegerBounds& bounds, std::size_t groups) : bounds_(bounds), groups_(groups) {
+  const auto width =
+      static_cast<unsigned>(std::bit_width(offset_of(bounds.upper(), bounds.lower(), bounds.upper())));
+  const unsigned row_bits = (64 - width) / 2;
+  offset_bits_ = 64 - row_bits;
+  capacity_ = (std::uint64_t{1} << row_bits) - 1;
+  if (capacity_ >= groups) packed_.resize(groups);
+}
+
 void IntegerSums::add(std::span<const std::int64_t> rows, const std::uint32_t* group) noexcept {
-  add_integers(rows, bounds_, groups_.data(), [group](std::size_t i) { return group[i]; });
+  if (packed_.empty())
+    return add_integers(rows, bounds_, groups_.data(), [group](std::size_t i) { return group[i]; });
+  while (!rows.empty()) {
+    if (pending_ == capacity_) unpack();
+    const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(rows.size(), capacity_ - pending_));
+    add_packed(rows.first(length), bounds_, std::uint64_t{1} << offset_bits_, packed_.data(), group);
+    pending_ += length;
+    rows = rows.subspan(length);
+    group += length;
+  }
 }
 
 void IntegerSums::add_to(std::size_t group, std::span<const std::int64_t> rows) noexcept {
@@ -95,14 +125,30 @@ void IntegerSums::add_total(std::size_t group, std::uint64_t rows, const Dyadic&
 void IntegerSums::merge(const IntegerSums& other) {
   require_equal(*this, other);
   for (std::size_t group = 0; group < groups_.size(); ++group) {
-    groups_[group].rows += other.groups_[group].rows;
-    groups_[group].offset += other.groups_[group].offset;
+    const Group more = other.group_of(group);
+    groups_[group].rows += more.rows;
+    groups_[group].offset += more.offset;
   }
 }
 
 Dyadic IntegerSums::total(std::size_t group) const {
-  const Integer least = to_integer(rows(group)) * static_cast<long>(bounds_.lower());
-  return {least + snapdp::to_integer(groups_[group].offset), 0};
+  const Group all = group_of(group);
+  return {to_integer(all.rows) * static_cast<long>(bounds_.lower()) + snapdp::to_integer(all.offset), 0};
+}
+
+IntegerSums::Group IntegerSums::group_of(std::size_t group) const {
+  Group all = groups_[group];
+  if (packed_.empty()) return all;
+  const std::uint64_t rows = packed_[group] >> offset_bits_;
+  all.rows += rows;
+  all.offset += Int128{packed_[group] - (rows << offset_bits_), 0};
+  return all;
+}
+
+void IntegerSums::unpack() {
+  for (std::size_t group = 0; group < groups_.size(); ++group) groups_[group] = group_of(group);
+  std::fill(packed_.begin(), packed_.end(), std::uint64_t{0});
+  pending_ = 0;
 }
 
 template <typename GroupOf>

@@ -64,9 +64,15 @@ const std::vector<IntegerBounds>& all_bounds() {
         all.emplace_back(lower, upper);
       }
     }
-    // Distances of 2^56, up to which carries are taken to be rare, and one more; of 2^63 and of 2^64 - 2.
-    all.emplace_back(-3, two_to(56) - 3);
-    all.emplace_back(-3, two_to(56) - 2);
+    // Distances of 2^k - 1, where rows and sum fill a word to the last bit, and of 2^k.
+    for (const int k : {1, 2, 10, 30, 40, 41, 50, 56, 60, 61, 62, 63}) {
+      const auto distance = static_cast<std::int64_t>((std::uint64_t{1} << k) - 1);
+      all.emplace_back(0, distance);
+      all.emplace_back(-distance, 0);
+      all.emplace_back(-3, distance - 3);
+      all.emplace_back(-distance - 1, 0);
+    }
+    // Distances of 2^63 and of 2^64 - 2.
     all.emplace_back(INT64_MIN, 0);
     all.emplace_back(-1, INT64_MAX);
     all.emplace_back(INT64_MIN, INT64_MAX - 1);
@@ -94,7 +100,7 @@ struct Shape {
   std::size_t groups;
   std::size_t rows;
 };
-const std::vector<Shape> shapes{{1, 0}, {1, 5000}, {3, 4000}, {2048, 3000}, {20'000, 700}};
+const std::vector<Shape> shapes{{1, 0}, {1, 5000}, {3, 4000}, {300, 2500}, {4000, 300}};
 
 template <typename Sums, typename Value, typename Limits>
 void check_splits(const Limits& bounds, const std::vector<Value>& rows, const Groups& group,
@@ -150,6 +156,28 @@ TEST(IntegerSums, AreTheSumsOfEachGroupHoweverSplitMergedOrStored) {
       for (std::int64_t& row : rows) row = some_row(random, bounds);
       check_splits<IntegerSums>(bounds, rows, some_groups(random, shape), shape.groups, random);
       if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// As many rows at a bound as fill the word of a group, and more, all of one group.
+TEST(IntegerSums, RowsThatFillAWord) {
+  constexpr std::size_t block = 1000;  // no divisor of any capacity, nor a multiple
+  for (const IntegerBounds& bounds : all_bounds()) {
+    for (const std::int64_t row : {bounds.lower(), bounds.upper()}) {
+      for (const std::uint32_t groups : {1U, 2U, 3U}) {
+        const std::vector<std::int64_t> rows(block, row);
+        const Groups group(block, groups - 1);
+        IntegerSums sums(bounds, groups);
+        for (int blocks = 1; blocks <= 140; ++blocks) {
+          sums.add(rows, group.data());
+          ASSERT_EQ(sums.total(groups - 1), Dyadic(blocks * 1000) * Dyadic(row))
+              << blocks << " blocks, " << groups << " groups on [" << bounds.lower() << ", " << bounds.upper()
+              << "]";
+        }
+        EXPECT_EQ(sums.rows(groups - 1), 140 * block);
+        EXPECT_EQ(sums.total(0), groups > 1 ? Dyadic(0) : Dyadic(140 * 1000) * Dyadic(row));
+      }
     }
   }
 }

@@ -7,9 +7,10 @@
 // The totals are those of an IntegerSum or ExactSum a group: they do not depend on order, splits or merges, every
 // integer is a valid row, and a NaN counts as the lower bound. At most 2^63 rows may go into the groups together.
 //
-// Speed. A group's rows and sum lie in one place, and nothing is counted in signed numbers: each row is added as its
-// distance from the least that a row can be, which times rows() is given back when a total is asked for. So there is no
-// sign to extend, and a row costs one look-up and three additions. See bench/sum_bench.cpp, groups/...
+// Speed. Nothing is counted in signed numbers: each row is added as its distance from the least that a row can be, which
+// times rows() is given back when a total is asked for. So there is no sign to extend, a group's rows and sum lie in one
+// place, and those of integers within moderate bounds even in one word, so that a row costs one addition there. See
+// bench/sum_bench.cpp, groups/...
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@ namespace snapdp {
 // Sum of x of each group, of 64-bit integers.
 class IntegerSums {
  public:
-  IntegerSums(const IntegerBounds& bounds, std::size_t groups) : bounds_(bounds), groups_(groups) {}
+  IntegerSums(const IntegerBounds& bounds, std::size_t groups);
 
   const IntegerBounds& bounds() const noexcept { return bounds_; }
   std::size_t groups() const noexcept { return groups_.size(); }
@@ -40,7 +41,7 @@ class IntegerSums {
   // Throws mismatch unless bounds and groups() are equal.
   void merge(const IntegerSums& other);
 
-  std::uint64_t rows(std::size_t group) const { return groups_[group].rows; }
+  std::uint64_t rows(std::size_t group) const { return group_of(group).rows; }
   Dyadic total(std::size_t group) const;
 
  private:
@@ -49,9 +50,19 @@ class IntegerSums {
     std::uint64_t rows = 0;
     Int128 offset;
   };
+  Group group_of(std::size_t group) const;
+  void unpack();
 
   IntegerBounds bounds_;
   std::vector<Group> groups_;
+  // Up to capacity_ rows more, in one word a group: rows * 2^offset_bits_ + offset. Let w be the bits of upper - lower.
+  // With c = floor((64 - w) / 2), capacity_ = 2^c - 1 and offset_bits_ = 64 - c, rows fit into c bits and offset, less than
+  // 2^c * 2^w, into the 64 - c others, even if all rows are of one group. It is empty where capacity_ is less than groups():
+  // unpacking would cost more than an addition a row.
+  std::vector<std::uint64_t> packed_;
+  unsigned offset_bits_;
+  std::uint64_t capacity_;
+  std::uint64_t pending_ = 0;  // rows in packed_
 };
 
 // Sum of x of each group, of doubles.
