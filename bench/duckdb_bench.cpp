@@ -6,6 +6,10 @@
 // the exact, clamped sum and the count of each of 229 public keys. duckdb/limited/...: the same of at most 500 flights
 // of each distance, which stands for a privacy unit, chosen by a hash of the row: DuckDB's own hash or SnapDP's.
 //
+// What is compared are times within one run. On a machine with other work let the pairs take turns:
+//
+//   ./dev bench duckdb/grouped --benchmark_enable_random_interleaving=true --benchmark_repetitions=9
+//
 // peak_MiB is the process's peak so far; for the memory of one of them run it alone.
 #include <benchmark/benchmark.h>
 #include <duckdb.h>
