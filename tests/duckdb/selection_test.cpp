@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <deque>
 #include <map>
 #include <random>
 #include <set>
 #include <sstream>
+#include <stdexcept>
+#include <thread>
 
 #include "duckdb/source_testing.h"
 #include "release/memory_source.h"
@@ -414,6 +417,25 @@ TEST(DuckdbSelection, ProgressRisesOverAllPasses) {
                [&](double percent) { percents.push_back(percent); });
   EXPECT_TRUE(std::is_sorted(percents.begin(), percents.end()));
   for (const double percent : percents) EXPECT_TRUE(percent >= 0 && percent <= 100) << percent;
+}
+
+// The callback throws when the query may be finished already; the next one must not find it open.
+TEST(DuckdbSelection, CanFoldAgainAfterACallbackThrows) {
+  std::mt19937_64 engine(17);
+  const ScratchFolder folder;
+  const auto source =
+      open_duckdb_source({.path = folder.write("t.csv", csv_of(random_rows(engine, 5000))), .threads = 2});
+  const Aggregation count = make_count(untrusted_domain({}), symmetric_distance());
+  const FoldRequest request{{}, &count};
+  const RowSelection selection{std::nullopt, RowSelection::UnitLimit{"pid", 1}};
+  for (int round = 0; round < 3; ++round) {
+    const auto late = [](double) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      throw std::runtime_error("stop");
+    };
+    EXPECT_THROW(source->fold(selection, {&request, 1}, late), std::runtime_error);
+    EXPECT_EQ(source->fold(selection, {&request, 1}, {}).rows, 5000U);
+  }
 }
 
 // ---- Real data: people who occur up to four times, and files with blanks ---------------------------------------------

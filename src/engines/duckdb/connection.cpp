@@ -142,7 +142,13 @@ Result Connection::run(const std::string& sql, const std::function<void(double)>
       duckdb_interrupt(connection_.get());
     }
   }
-  if (stop) std::rethrow_exception(stop);
+  if (stop) {
+    // A query that was finished all the same is still open, and what is registered next would go down with it. DuckDB
+    // ends it before it prepares another.
+    Statement next;
+    duckdb_prepare(connection_.get(), "SELECT 1", next.out());
+    std::rethrow_exception(stop);
+  }
   if (const char* message = duckdb_pending_error(pending.get()); message != nullptr && *message != '\0')
     throw failure(message);
   Result result;

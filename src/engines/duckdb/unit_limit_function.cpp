@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engines/duckdb/registration.h"
+#include "snapdp/error.h"
 #include "snapdp/framework/row_hash.h"
 
 namespace snapdp::engine {
@@ -74,10 +75,11 @@ class UnitRows {
 
   void push(const Row& row, std::uint64_t max_rows, Arena& arena) {
     if (size_ == capacity_) {
-      capacity_ = std::max<std::size_t>(2, 2 * capacity_);
-      auto* rows = static_cast<Row*>(arena.allocate(capacity_ * sizeof(Row), alignof(Row)));
+      const std::size_t capacity = std::max<std::size_t>(2, 2 * capacity_);
+      auto* rows = static_cast<Row*>(arena.allocate(capacity * sizeof(Row), alignof(Row)));
       std::uninitialized_copy_n(rows_, size_, rows);
       rows_ = rows;
+      capacity_ = capacity;
     }
     std::construct_at(rows_ + size_++, row);
     if (size_ / 2 >= max_rows) trim(max_rows);
@@ -203,15 +205,14 @@ class UnitLimitFunction::Calls {
       if (limits_.groups) keep_first_groups(*limits_.groups, records, first);
       lists[i] = {before + first, records.size() - first};
     }
-    duckdb_list_vector_reserve(result, before + records.size());
-    duckdb_list_vector_set_size(result, before + records.size());
-    auto* structures = duckdb_list_vector_get_child(result);
-    std::vector<CellWriter> writers;
-    for (std::size_t i = 0; i < limits_.cells.size(); ++i)
-      writers.emplace_back(duckdb_struct_vector_get_child(structures, i));
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      std::string_view record = records[i];
-      for (CellWriter& writer : writers) writer.write(before + i, take_cell(record));
+    try {
+      write(records, result, before);
+    } catch (...) {
+      // DuckDB throws its own exceptions where it has no room, and what they say depends on the rows.
+      throw Error(
+          ErrorCode::io, "engine",
+          "engine: there is no memory for the rows that units keep; lower max_rows_per_unit, use fewer "
+          "threads or a machine with more memory");
     }
   }
 
@@ -224,6 +225,20 @@ class UnitLimitFunction::Calls {
   KeptException& exception() { return exception_; }
 
  private:
+  // At the end of the list's vector, which has `before` elements.
+  void write(const std::vector<std::string_view>& records, duckdb_vector list, std::size_t before) const {
+    duckdb_list_vector_reserve(list, before + records.size());
+    duckdb_list_vector_set_size(list, before + records.size());
+    auto* structures = duckdb_list_vector_get_child(list);
+    std::vector<CellWriter> writers;
+    for (std::size_t i = 0; i < limits_.cells.size(); ++i)
+      writers.emplace_back(duckdb_struct_vector_get_child(structures, i));
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      std::string_view record = records[i];
+      for (CellWriter& writer : writers) writer.write(before + i, take_cell(record));
+    }
+  }
+
   Arena& arena_of_thread() {
     const std::lock_guard lock(mutex_);
     return arenas_[std::this_thread::get_id()];
