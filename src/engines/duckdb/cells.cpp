@@ -1,5 +1,6 @@
 #include "engines/duckdb/cells.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -24,6 +25,13 @@ Converted& converted(std::size_t input) {
 }
 
 }  // namespace
+
+std::size_t place_of(const CellInput& input, std::vector<CellInput>& inputs) {
+  const auto known = std::find(inputs.begin(), inputs.end(), input);
+  const auto place = static_cast<std::size_t>(known - inputs.begin());
+  if (known == inputs.end()) inputs.push_back(input);
+  return place;
+}
 
 CellReader::CellReader(std::vector<CellInput> inputs) : inputs_(std::move(inputs)) {
   for (const CellInput& input : inputs_) {

@@ -20,6 +20,9 @@ struct CellInput {
   friend bool operator==(const CellInput&, const CellInput&) = default;
 };
 
+// The number of the input among `inputs`, to which it is added when it is new.
+std::size_t place_of(const CellInput& input, std::vector<CellInput>& inputs);
+
 class CellReader {
  public:
   explicit CellReader(std::vector<CellInput> inputs);

@@ -191,9 +191,7 @@ class DuckdbSource final : public Source {
           aggregation.places = keys.place_of(input, *index);
           continue;
         }
-        const auto known = std::find(inputs.begin(), inputs.end(), input);
-        aggregation.inputs.push_back(static_cast<std::size_t>(known - inputs.begin()));
-        if (known == inputs.end()) inputs.push_back(input);
+        aggregation.inputs.push_back(engine::place_of(input, inputs));
       }
     }
     const std::string from = query.from(scan.from, pass.groups);

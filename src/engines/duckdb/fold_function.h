@@ -3,7 +3,7 @@
 //
 //   FoldFunction function(connection, inputs, requests);
 //   connection.run("SELECT " + function.call() + " FROM ...");   // GROUP BY works as well
-//   function.take(...)                                          // by the number in the result
+//   function.take(...)                                           // by the number in the result
 //
 // The states never leave the process, so the result column holds no bytes of theirs but their places in a list.
 #pragma once

@@ -46,13 +46,7 @@ class States {
   using Stored = std::conditional_t<in_place, State, Pointer>;
 
   States(const Object& object, duckdb_aggregate_state* states, std::size_t count)
-      : object_(object), states_(states), count_(count) {
-    std::uintptr_t differences = 0;
-    for (std::size_t i = 0; i < count; ++i)
-      differences |=
-          reinterpret_cast<std::uintptr_t>(states[i]) ^ reinterpret_cast<std::uintptr_t>(states[0]);
-    all_one_ = differences == 0;
-  }
+      : object_(object), states_(states), count_(count) {}
 
   std::size_t count() const { return count_; }
   bool started(std::size_t i) const {
@@ -70,10 +64,10 @@ class States {
       return *stored(i).to;
     }
   }
-  // The first row after `first` that may have another state. Without GROUP BY all rows have the same one; with it, rows
-  // of one group often follow each other.
+  // The first row after `first` that may have another state. Without GROUP BY all rows have the same one, which a look at
+  // all of them at once tells fastest; with it, rows of one group often follow each other.
   std::size_t end_of_run(std::size_t first) const {
-    if (all_one_) return count_;
+    if (first == 0 && all_same()) return count_;
     std::size_t end = first + 1;
     while (end < count_ && states_[end] == states_[first]) ++end;
     return end;
@@ -88,11 +82,17 @@ class States {
 
  private:
   Stored& stored(std::size_t i) const { return *reinterpret_cast<Stored*>(states_[i]); }
+  bool all_same() const {
+    std::uintptr_t differences = 0;
+    for (std::size_t i = 0; i < count_; ++i)
+      differences |=
+          reinterpret_cast<std::uintptr_t>(states_[i]) ^ reinterpret_cast<std::uintptr_t>(states_[0]);
+    return differences == 0;
+  }
 
   const Object& object_;
   duckdb_aggregate_state* states_;
   std::size_t count_;
-  bool all_one_;
 };
 
 // An aggregate function, for which nulls are arguments like others. Object has

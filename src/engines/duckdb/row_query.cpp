@@ -1,6 +1,5 @@
 #include "engines/duckdb/row_query.h"
 
-#include <algorithm>
 #include <set>
 
 #include "engines/duckdb/column_names.h"
@@ -23,13 +22,6 @@ void check_condition(const RowSelection::Condition& where) {
                     std::to_string(Chunk::max_columns) + " columns");
   }
   where.predicate.require_fits(untrusted_domain(where.types));
-}
-
-std::size_t place_of(const CellInput& input, std::vector<CellInput>& inputs) {
-  const auto known = std::find(inputs.begin(), inputs.end(), input);
-  const auto place = static_cast<std::size_t>(known - inputs.begin());
-  if (known == inputs.end()) inputs.push_back(input);
-  return place;
 }
 
 }  // namespace

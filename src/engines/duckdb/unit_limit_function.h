@@ -1,5 +1,5 @@
 // The limits of a privacy unit's rows and groups as one aggregate function of DuckDB: of each unit's rows it keeps those
-// that make_unit_limit() keeps, in room for no more rows than that, and gives them as a list.
+// that make_unit_limit() keeps, in room for at most twice as many, and gives them as a list.
 //
 //   UnitLimitFunction kept(connection, {.cells = {...}, ...});
 //   connection.run("SELECT unnest(kept, recursive := true) FROM "
