@@ -8,8 +8,8 @@
 #include "output.h"
 #include "snapdp/error.h"
 #include "snapdp/privacy/ledger.h"
+#include "snapdp/release/declaration.h"
 #include "snapdp/release/report.h"
-#include "snapdp/release/specification.h"
 
 namespace snapdp::cli {
 namespace {
@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 struct CreateArguments {
   std::string file;
-  LedgerIdentity identity;
+  std::string declaration;
   std::string epsilon;
 };
 
@@ -26,6 +26,7 @@ struct ShowArguments {
   std::string file;
   std::int64_t release = 0;
   std::string delta;
+  bool declaration = false;
   bool json = false;
 };
 
@@ -40,9 +41,12 @@ std::string to_text(const Json& json) {
 }
 
 void create(const CreateArguments& arguments) {
-  parse_neighbors(arguments.identity.neighbors, "--neighbors");
+  const std::filesystem::path file = arguments.file;
+  // The ledger keeps where the data lie as seen from its own folder.
+  const Declaration declaration = Declaration::read(arguments.declaration).moved_to(file.parent_path());
   const Ledger ledger =
-      Ledger::create(arguments.file, arguments.identity, parse_rational(arguments.epsilon, "--epsilon"));
+      Ledger::create(file, declaration.identity(), parse_rational(arguments.epsilon, "--epsilon"),
+                     declaration.canonical_text());
   write_standard_error("snapdp: created " + ledger.path().string() + ", a ledger of epsilon " +
                        short_number(ledger.budget()) + " for " + ledger.identity().dataset + "\n");
 }
@@ -52,6 +56,7 @@ Json balance_json(const Ledger& ledger, const LedgerBalance& balance) {
           {"neighbors", ledger.identity().neighbors},
           {"privacy_unit",
            ledger.identity().privacy_unit.empty() ? Json() : Json(ledger.identity().privacy_unit)},
+          {"declaration", ledger.declaration().empty() ? Json() : Json(ledger.declaration())},
           {"budget", to_string(balance.budget)},
           {"spent", to_string(balance.spent)},
           {"remaining", to_string(balance.remaining)},
@@ -145,6 +150,17 @@ void show_release(const Ledger& ledger, std::int64_t release, bool json) {
   write_standard_output(json ? *text : Report::from_json(*text).to_table(style_of_standard_output()));
 }
 
+void show_declaration(const Ledger& ledger) {
+  if (!Declaration::of(ledger)) {
+    throw Error(
+        ErrorCode::bad_data, "--declaration",
+        "--declaration: " + ledger.path().string() +
+            " was made without a declaration; specifications say themselves what is public, except how a "
+            "file is read");
+  }
+  write_standard_output(ledger.declaration());
+}
+
 // From "N HASH", or from the lines of @FILE: anchors that were noted one after the other.
 std::vector<LedgerAnchor> parse_anchors(const std::string& argument) {
   if (!argument.starts_with('@')) return {parse_anchor(argument, "--anchor")};
@@ -182,6 +198,7 @@ void verify(const VerifyArguments& arguments) {
   if (!arguments.anchor.empty()) anchors = parse_anchors(arguments.anchor);
   const Ledger ledger = Ledger::open(arguments.file);
   const LedgerBalance balance = ledger.verify(anchors);
+  static_cast<void>(Declaration::of(ledger));  // throws unless it can be read and is of this dataset
   if (arguments.json) {
     write_standard_output(to_text(balance_json(ledger, balance)));
     return;
@@ -195,24 +212,20 @@ void add_create(CLI::App& ledger, Commands& commands) {
   const auto arguments = std::make_shared<CreateArguments>();
   CLI::App* command = ledger.add_subcommand("create", "Make a new ledger with a budget.");
   command->add_option("FILE", arguments->file, "Where the ledger will be; must not exist")->required();
-  command->add_option("--dataset", arguments->identity.dataset, "The name of the data, as in [data] dataset")
-      ->type_name("ID")
-      ->required();
   command
-      ->add_option("--neighbors", arguments->identity.neighbors,
-                   "change-one or add-remove, as in [data] neighbors")
-      ->type_name("N")
+      ->add_option("DECLARATION", arguments->declaration,
+                   "What is public about the data: a TOML file with [data] and [columns]; kept in the ledger")
       ->required();
-  command
-      ->add_option("--privacy-unit", arguments->identity.privacy_unit,
-                   "The column whose values are protected; one row unless given")
-      ->type_name("U");
   command->add_option("--epsilon", arguments->epsilon, "The budget: all that may ever be spent")
       ->type_name("E")
       ->required();
-  commands[command] = {
-      [arguments] { create(*arguments); },
-      "  snapdp ledger create people.ledger --dataset people-2024 --neighbors change-one --epsilon 2\n"};
+  commands[command] = {[arguments] { create(*arguments); },
+                       "  snapdp ledger create people.ledger people.toml --epsilon 2\n"};
+  command->footer(
+      "The ledger keeps the declaration: how rows are read, who is protected, types, bounds and categories "
+      "are "
+      "from then on\n"
+      "what it says, and specifications need no [data]. A whole specification may serve as the declaration.");
 }
 
 void add_show(CLI::App& ledger, Commands& commands) {
@@ -228,16 +241,24 @@ void add_show(CLI::App& ledger, Commands& commands) {
                    "Also what all releases cost together at this delta: 0 <= delta < 1")
       ->type_name("D")
       ->excludes("--release");
+  command
+      ->add_flag("--declaration", arguments->declaration,
+                 "Print what the custodian declared of the data, as TOML")
+      ->excludes("--release")
+      ->excludes("--delta");
   command->add_flag("--json", arguments->json, "Print JSON instead of a table");
   commands[command] = {[arguments, release] {
                          const Ledger opened = Ledger::open(arguments->file);
-                         if (release->count() > 0) {
+                         if (arguments->declaration) {
+                           show_declaration(opened);
+                         } else if (release->count() > 0) {
                            show_release(opened, arguments->release, arguments->json);
                          } else {
                            show_all(opened, arguments->delta, arguments->json);
                          }
                        },
                        "  snapdp ledger show people.ledger\n"
+                       "  snapdp ledger show people.ledger --declaration\n"
                        "  snapdp ledger show people.ledger --release 1 --json\n"
                        "  snapdp ledger show people.ledger --delta 1e-6\n"};
   command->footer(
@@ -285,7 +306,7 @@ void add_ledger(CLI::App& tool, Commands& commands) {
   CLI::App* ledger = tool.add_subcommand("ledger", "Create, show, anchor and verify ledgers.");
   ledger->require_subcommand(1);
   commands[ledger].examples =
-      "  snapdp ledger create people.ledger --dataset people-2024 --neighbors change-one --epsilon 2\n"
+      "  snapdp ledger create people.ledger people.toml --epsilon 2\n"
       "  snapdp ledger show people.ledger --release 1\n"
       "  snapdp ledger verify people.ledger\n";
   add_create(*ledger, commands);

@@ -109,7 +109,7 @@ int run(int argc, char** argv) {
   commands[&tool].examples =
       "  snapdp plan people.toml                                  sensitivity, noise and accuracy; opens no "
       "data\n"
-      "  snapdp ledger create people.ledger --dataset people-2024 --neighbors change-one --epsilon 2\n"
+      "  snapdp ledger create people.ledger people.toml --epsilon 2\n"
       "  snapdp release people.toml --ledger people.ledger        asks, debits the ledger, prints the "
       "statistics\n"
       "  snapdp ledger show people.ledger --release 1             prints a release again, free of charge\n";

@@ -13,6 +13,8 @@ namespace {
 
 struct PlanArguments {
   std::string specification;
+  std::string ledger;
+  std::string declaration;
   bool json = false;
 };
 
@@ -50,6 +52,28 @@ class ProgressLine {
   int last_ = -1;
 };
 
+// SPEC, and what the custodian declared unless the specification says it itself.
+void add_specification(CLI::App& command, PlanArguments& arguments) {
+  command.add_option("SPEC", arguments.specification, "The specification, a TOML file")->required();
+  command
+      .add_option("--ledger", arguments.ledger,
+                  "The ledger whose declaration is in force; needed when SPEC has no [data]")
+      ->type_name("FILE");
+  command
+      .add_option("--declaration", arguments.declaration,
+                  "Instead of a ledger: the declaration that the custodian wrote")
+      ->type_name("FILE")
+      ->excludes("--ledger");
+}
+
+Specification specification_of(const PlanArguments& arguments) {
+  if (!arguments.ledger.empty())
+    return Specification::read(arguments.specification, Declaration::of(Ledger::open(arguments.ledger)));
+  if (!arguments.declaration.empty())
+    return Specification::read(arguments.specification, Declaration::read(arguments.declaration));
+  return Specification::read(arguments.specification);
+}
+
 bool confirm(const Plan& plan, const Ledger& ledger) {
   write_standard_error(plan.to_table(style_of_standard_error()) + "\n");
   if (plan.epsilon() == 0) return ask("Release?");
@@ -59,20 +83,26 @@ bool confirm(const Plan& plan, const Ledger& ledger) {
 
 Released run_release(const ReleaseArguments& arguments, const Specification& specification, Ledger& ledger) {
   const std::filesystem::path data =
-      arguments.data.empty() ? specification.data : std::filesystem::path(arguments.data);
+      arguments.data.empty() ? declared_path(specification, ledger) : std::filesystem::path(arguments.data);
   if (data.empty()) {
     throw Error(ErrorCode::invalid_argument, "--data",
-                specification.name + ": [data]: path is missing; give it, or --data FILE");
+                "--data: is missing, and the declaration of " + ledger.path().string() +
+                    " has no path; name the file, --data FILE");
   }
   ProgressLine progress;
   ReleaseOptions options;
   options.progress = [&](double percent) { progress.update(percent); };
   if (!arguments.yes) options.confirm = [&](const Plan& plan) { return confirm(plan, ledger); };
-  DuckdbOptions source;
-  source.path = data.string();
-  source.delimiter = specification.delimiter;
-  return release(
-      specification, ledger, [&] { return open_duckdb_source(source); }, options);
+  const auto open = [&](const Declaration& declaration) {
+    DuckdbOptions source;
+    source.path = data.string();
+    if (declaration.delimiter) source.delimiter = *declaration.delimiter;
+    if (declaration.format) {
+      source.format = *declaration.format == Declaration::Format::csv ? FileFormat::csv : FileFormat::parquet;
+    }
+    return open_duckdb_source(source);
+  };
+  return release(specification, ledger, open, options);
 }
 
 // The statistics are paid for: whatever fails here, say where they still are.
@@ -115,25 +145,26 @@ void add_plan(CLI::App& tool, Commands& commands) {
   const auto arguments = std::make_shared<PlanArguments>();
   CLI::App* command =
       tool.add_subcommand("plan", "Show what each statistic costs and how accurate it will be.");
-  command->add_option("SPEC", arguments->specification, "The specification, a TOML file")->required();
+  add_specification(*command, *arguments);
   command->add_flag("--json", arguments->json, "Print JSON instead of a table");
   commands[command] = {
       [arguments] {
-        const Plan plan(Specification::read(arguments->specification));
+        const Plan plan(specification_of(*arguments));
         write_standard_output(arguments->json ? plan.to_json() : plan.to_table(style_of_standard_output()));
       },
       "  snapdp plan people.toml\n"
+      "  snapdp plan question.toml --ledger people.ledger\n"
       "  snapdp plan people.toml --json | jq '.statistics[].accuracy'\n"};
   command->footer("Nothing is spent and no data file is opened. docs/specification.md describes SPEC.");
 }
 
 void add_explain(CLI::App& tool, Commands& commands) {
-  const auto specification = std::make_shared<std::string>();
+  const auto arguments = std::make_shared<PlanArguments>();
   CLI::App* command =
       tool.add_subcommand("explain", "Explain each statistic as its chain of steps, distances and losses.");
-  command->add_option("SPEC", *specification, "The specification, a TOML file")->required();
+  add_specification(*command, *arguments);
   commands[command] = {
-      [specification] { write_standard_output(Plan(Specification::read(*specification)).explanation()); },
+      [arguments] { write_standard_output(Plan(specification_of(*arguments)).explanation()); },
       "  snapdp explain people.toml\n"};
   command->footer(
       "Nothing is spent and no data file is opened. Every step has a written proof, proofs/*.md.");
@@ -146,7 +177,7 @@ void add_release(CLI::App& tool, Commands& commands) {
   command->add_option("--ledger", arguments->ledger, "The ledger that pays (snapdp ledger create)")
       ->type_name("FILE")
       ->required();
-  command->add_option("--data", arguments->data, "The data, instead of path in the specification")
+  command->add_option("--data", arguments->data, "Where the data lie now, instead of the declaration's path")
       ->type_name("FILE");
   command->add_flag("--json", arguments->json, "Write JSON instead of a table");
   command
@@ -161,11 +192,10 @@ void add_release(CLI::App& tool, Commands& commands) {
                       "--yes: is required where nobody can be asked (no terminal), because a release "
                       "spends budget; look at snapdp plan first");
         }
-        const Specification specification = Specification::read(arguments->specification);
-        // A wrong specification is told before anything about the ledger or the files.
-        const Plan plan(specification);
         if (!arguments->output.empty()) check_writable(arguments->output);
         Ledger ledger = Ledger::open(arguments->ledger);
+        const Specification specification =
+            Specification::read(arguments->specification, Declaration::of(ledger));
         show(run_release(*arguments, specification, ledger), *arguments);
       },
       "  snapdp release people.toml --ledger people.ledger\n"

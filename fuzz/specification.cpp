@@ -32,6 +32,11 @@ void run(std::string_view text) {
   SNAPDP_FUZZ_CHECK(!specification.statistics.empty());
   SNAPDP_FUZZ_CHECK(specification.statistics.size() <= Specification::max_statistics);
   SNAPDP_FUZZ_CHECK(specification.budget > 0);
+  // What a ledger would keep reads back as the same, and the specification agrees with it.
+  const std::string kept = specification.data.canonical_text();
+  const Declaration again = Declaration::parse(kept, "ledger", "/nowhere");
+  SNAPDP_FUZZ_CHECK(again.canonical_text() == kept && again.identity() == specification.identity());
+  SNAPDP_FUZZ_CHECK(specification.under(again).data.canonical_text() == kept);
   fuzz::refuses([&] { check_plan(Plan(specification)); });
 }
 

@@ -1,9 +1,10 @@
-// Conditions. The first byte says which types the schema gives; the rest is the condition.
+// Conditions. The first byte says which types are declared; the rest is the condition.
 #include "snapdp/release/where.h"
 
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <vector>
 
 #include "fuzz/fuzz.h"
@@ -64,12 +65,12 @@ void run(fuzz::Input input) {
   SNAPDP_FUZZ_CHECK(where.text() == text);
   SNAPDP_FUZZ_CHECK(!where.columns().empty() && where.columns().size() <= Chunk::max_columns);
 
-  std::vector<SourceColumn> schema;
+  std::map<std::string, AtomType> declared;
   if (kind != 0) {
     const std::array<AtomType, 4> types{AtomType::real, AtomType::real, AtomType::integer, AtomType::text};
-    for (const std::string& column : where.columns()) schema.push_back({column, types[kind], ""});
+    for (const std::string& column : where.columns()) declared[column] = types[kind];
   }
-  const auto bound = [&](const std::string& condition) { return Where::parse(condition).bind(schema); };
+  const auto bound = [&](const std::string& condition) { return Where::parse(condition).bind(declared); };
   std::vector<RowSelection::Condition> conditions;
   if (fuzz::refuses([&] { conditions.push_back(bound(text)); })) return;
   const RowSelection::Condition& condition = conditions.front();

@@ -105,10 +105,15 @@ Ledger& Ledger::operator=(Ledger&&) noexcept = default;
 Ledger::~Ledger() = default;
 
 Ledger Ledger::create(const std::filesystem::path& path, const LedgerIdentity& identity,
-                      const Rational& budget) {
+                      const Rational& budget, std::string_view declaration) {
   require_identity(identity);
-  Genesis genesis{identity, ledger_format::number_text(require_amount(budget, "epsilon")),
-                  ledger_format::time_now(), std::string(ledger_format::nonce_bytes, '\0')};
+  require_document(declaration, "declaration");
+  Genesis genesis;
+  genesis.identity = identity;
+  genesis.declaration = declaration;
+  genesis.budget = ledger_format::number_text(require_amount(budget, "epsilon"));
+  genesis.created = ledger_format::time_now();
+  genesis.nonce = std::string(ledger_format::nonce_bytes, '\0');
   if (RAND_bytes(reinterpret_cast<unsigned char*>(genesis.nonce.data()),
                  static_cast<int>(genesis.nonce.size())) != 1) {
     throw Error(ErrorCode::io, "ledger", "ledger: the system's random generator failed; nothing was created");
@@ -137,6 +142,9 @@ const LedgerIdentity& Ledger::identity() const {
 }
 const Rational& Ledger::budget() const {
   return file_->budget();
+}
+const std::string& Ledger::declaration() const {
+  return file_->declaration();
 }
 void Ledger::set_lock_wait(std::chrono::milliseconds wait) {
   file_->set_lock_wait(wait);

@@ -42,11 +42,12 @@ Ledger::File::File(const std::filesystem::path& path)
     : path_(path), file_(inspect_private_file(path)), process_(::getpid()), database_(path, max_value_bytes) {
   set_lock_wait(default_lock_wait);
   // Before any SQL runs, so that nothing foreign is parsed, rolled back or turned into another journal mode.
-  require_header();
+  version_ = require_header();
   configure();
-  const LedgerState now = read([&] { return state(); });
+  LedgerState now = read([&] { return state(); });
   identity_ = now.genesis.identity;
   budget_ = now.budget;
+  declaration_ = std::move(now.genesis.declaration);
 }
 
 Ledger::File::~File() {
@@ -64,20 +65,22 @@ void Ledger::File::initialize(const std::filesystem::path& path, const Genesis& 
   Transaction transaction(database, Transaction::Kind::write);
   database.run("PRAGMA application_id = " + std::to_string(ledger_format::application_id));
   database.run("PRAGMA user_version = " + std::to_string(ledger_format::version));
-  for (const ledger_format::SchemaRow& row : ledger_format::schema()) {
+  for (const ledger_format::SchemaRow& row : ledger_format::schema(ledger_format::version)) {
     if (row.sql != nullptr) database.run(row.sql);
   }
   const Hash hash = hash_of(genesis);
-  Statement(database,
-            "INSERT INTO ledger (one, dataset, neighbors, privacy_unit, budget, created, nonce, hash) "
-            "VALUES (1, ?, ?, ?, ?, ?, ?, ?)")
+  Statement(
+      database,
+      "INSERT INTO ledger (one, dataset, neighbors, privacy_unit, declaration, budget, created, nonce, hash) "
+      "VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(1, genesis.identity.dataset)
       .bind(2, genesis.identity.neighbors)
       .bind(3, genesis.identity.privacy_unit)
-      .bind(4, genesis.budget)
-      .bind(5, genesis.created)
-      .bind_blob(6, genesis.nonce)
-      .bind_blob(7, hash)
+      .bind(4, genesis.declaration)
+      .bind(5, genesis.budget)
+      .bind(6, genesis.created)
+      .bind_blob(7, genesis.nonce)
+      .bind_blob(8, hash)
       .step();
   Statement(database, "INSERT INTO head (one, records, releases, spent, hash) VALUES (1, 0, 0, '0', ?)")
       .bind_blob(1, hash)
@@ -121,9 +124,12 @@ void Ledger::File::require_writable(std::uint64_t bytes) const {
                   std::to_string((wanted >> 10) + 1) + " KiB and try again");
 }
 
-void Ledger::File::require_header() {
-  const auto fault = ledger_format::find_header_fault(database_.first_bytes(ledger_format::header_bytes));
-  if (!fault) return;
+std::uint32_t Ledger::File::require_header() {
+  const std::string bytes = database_.first_bytes(ledger_format::header_bytes);
+  std::optional<std::string> fault = ledger_format::find_header_fault(bytes);
+  if (!fault && version_ != 0 && ledger_format::version_of(bytes) != version_)
+    fault = "it changed its version while it was open";
+  if (!fault) return ledger_format::version_of(bytes);
   throw Error(ErrorCode::budget_refused, "ledger",
               named(path_) + "cannot be used (" + *fault +
                   "); nothing was debited. Give the path of a file made by snapdp ledger create; if that was "
@@ -132,7 +138,7 @@ void Ledger::File::require_header() {
 
 void Ledger::File::require_schema() {
   Statement row(database_, "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid");
-  for (const ledger_format::SchemaRow& expected : ledger_format::schema()) {
+  for (const ledger_format::SchemaRow& expected : ledger_format::schema(version_)) {
     if (!row.step()) corrupt("its schema is incomplete");
     const bool same = row.text(0) == expected.type && row.text(1) == expected.name &&
                       row.text(2) == expected.table && row.integer(3) == expected.root_page &&
@@ -156,17 +162,24 @@ LedgerState Ledger::File::state() {
 
 void Ledger::File::read_genesis(LedgerState& state) {
   Statement row(database_,
-                "SELECT one, dataset, neighbors, privacy_unit, budget, created, nonce, hash FROM ledger");
+                std::string("SELECT one, dataset, neighbors, privacy_unit, budget, created, nonce, hash") +
+                    (version_ > 1 ? ", declaration" : "") + " FROM ledger");
   if (!row.step()) corrupt("what it is for is missing");
   Genesis& genesis = state.genesis;
-  genesis = {{row.text(1), row.text(2), row.text(3)}, row.text(4), row.text(5), row.blob(6)};
+  genesis.version = version_;
+  genesis.identity = {row.text(1), row.text(2), row.text(3)};
+  genesis.budget = row.text(4);
+  genesis.created = row.text(5);
+  genesis.nonce = row.blob(6);
   state.genesis_hash = row.blob(7);
+  if (version_ > 1) genesis.declaration = row.text(8);
   if (row.integer(0) != 1 || row.step()) corrupt("what it is for is there twice");
   const LedgerIdentity& identity = genesis.identity;
   const std::optional<Rational> budget = ledger_format::parse_number(genesis.budget);
   if (!ledger_format::is_name(identity.dataset) || !ledger_format::is_neighbors(identity.neighbors) ||
       (!identity.privacy_unit.empty() && !ledger_format::is_name(identity.privacy_unit)) || !budget ||
-      *budget <= 0 || !ledger_format::is_time(genesis.created) || hash_of(genesis) != state.genesis_hash) {
+      *budget <= 0 || !ledger_format::is_document(genesis.declaration) ||
+      !ledger_format::is_time(genesis.created) || hash_of(genesis) != state.genesis_hash) {
     corrupt("what it is for was altered");
   }
   state.budget = *budget;

@@ -52,6 +52,7 @@ class Ledger::File {
   // The parts that never change.
   const LedgerIdentity& identity() const { return identity_; }
   const Rational& budget() const { return budget_; }
+  const std::string& declaration() const { return declaration_; }
 
   void set_lock_wait(std::chrono::milliseconds wait) { database_.set_busy_timeout(wait); }
 
@@ -109,7 +110,8 @@ class Ledger::File {
   // The process is the one that opened the file, and the file is still the one that was opened.
   void require_usable() const;
   [[noreturn]] void refuse_anchor(const LedgerAnchor& anchor, const std::string& finding) const;
-  void require_header();
+  // Returns the version of the format.
+  std::uint32_t require_header();
   void require_schema();
   void configure();
   void commit(sqlite::Transaction& transaction, const std::string& what);
@@ -124,8 +126,10 @@ class Ledger::File {
   FileIdentity file_;
   pid_t process_;
   sqlite::Database database_;
+  std::uint32_t version_ = 0;  // of the file's format
   LedgerIdentity identity_;
   Rational budget_;
+  std::string declaration_;
 };
 
 }  // namespace snapdp

@@ -13,12 +13,25 @@ namespace snapdp::ledger_format {
 namespace {
 
 // CHECK constraints repeat what the code refuses anyway, for whoever writes with another tool by mistake.
-constexpr const char* ledger_table =
+constexpr const char* ledger_table_1 =
     R"(CREATE TABLE ledger (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   dataset TEXT NOT NULL CHECK (length(dataset) BETWEEN 1 AND 256),
   neighbors TEXT NOT NULL CHECK (neighbors IN ('change-one', 'add-remove')),
   privacy_unit TEXT NOT NULL CHECK (length(privacy_unit) <= 256),
+  budget TEXT NOT NULL CHECK (budget GLOB '[1-9]*' AND budget NOT GLOB '*[^0-9/]*' AND length(budget) <= 1024),
+  created TEXT NOT NULL CHECK (length(created) = 20),
+  nonce BLOB NOT NULL CHECK (length(nonce) = 32),
+  hash BLOB NOT NULL CHECK (length(hash) = 32)
+) STRICT)";
+
+constexpr const char* ledger_table_2 =
+    R"(CREATE TABLE ledger (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  dataset TEXT NOT NULL CHECK (length(dataset) BETWEEN 1 AND 256),
+  neighbors TEXT NOT NULL CHECK (neighbors IN ('change-one', 'add-remove')),
+  privacy_unit TEXT NOT NULL CHECK (length(privacy_unit) <= 256),
+  declaration TEXT NOT NULL,
   budget TEXT NOT NULL CHECK (budget GLOB '[1-9]*' AND budget NOT GLOB '*[^0-9/]*' AND length(budget) <= 1024),
   created TEXT NOT NULL CHECK (length(created) = 20),
   nonce BLOB NOT NULL CHECK (length(nonce) = 32),
@@ -121,14 +134,22 @@ class Hasher {
 
 }  // namespace
 
-const std::array<SchemaRow, 4>& schema() {
-  static const std::array<SchemaRow, 4> rows = {{
-      {"table", "ledger", "ledger", 2, ledger_table},
-      {"table", "head", "head", 3, head_table},
-      {"table", "record", "record", 4, record_table},
-      {"index", "sqlite_autoindex_record_1", "record", 5, nullptr},
-  }};
-  return rows;
+const std::array<SchemaRow, 4>& schema(std::uint32_t stated) {
+  const auto rows = [](const char* ledger_table) {
+    return std::array<SchemaRow, 4>{{
+        {"table", "ledger", "ledger", 2, ledger_table},
+        {"table", "head", "head", 3, head_table},
+        {"table", "record", "record", 4, record_table},
+        {"index", "sqlite_autoindex_record_1", "record", 5, nullptr},
+    }};
+  };
+  static const std::array<SchemaRow, 4> of_version_1 = rows(ledger_table_1);
+  static const std::array<SchemaRow, 4> of_version_2 = rows(ledger_table_2);
+  return stated == 1 ? of_version_1 : of_version_2;
+}
+
+std::uint32_t version_of(std::string_view bytes) {
+  return big_endian(bytes, 60, 4);
 }
 
 std::optional<std::string> find_header_fault(std::string_view bytes) {
@@ -137,7 +158,8 @@ std::optional<std::string> find_header_fault(std::string_view bytes) {
   if (bytes.size() < header_bytes || bytes.substr(0, 16) != "SQLite format 3\0"sv)
     return "not an SQLite file";
   if (big_endian(bytes, 68, 4) != application_id) return "not a SnapDP ledger";
-  if (big_endian(bytes, 60, 4) != version) return "a ledger of another version of SnapDP";
+  if (version_of(bytes) < oldest_version || version_of(bytes) > version)
+    return "a ledger of another version of SnapDP";
   struct Field {
     std::size_t offset;
     std::size_t count;
@@ -252,15 +274,13 @@ std::string to_hex(const Hash& hash) {
 }
 
 Hash hash_of(const Genesis& genesis) {
-  return Hasher()
-      .add("snapdp ledger 1")
+  Hasher hasher;
+  hasher.add("snapdp ledger " + std::to_string(genesis.version))
       .add(genesis.identity.dataset)
       .add(genesis.identity.neighbors)
-      .add(genesis.identity.privacy_unit)
-      .add(genesis.budget)
-      .add(genesis.created)
-      .add(genesis.nonce)
-      .finish();
+      .add(genesis.identity.privacy_unit);
+  if (genesis.version > 1) hasher.add(genesis.declaration);
+  return hasher.add(genesis.budget).add(genesis.created).add(genesis.nonce).finish();
 }
 
 Hash hash_of(const Hash& previous, const Record& record) {

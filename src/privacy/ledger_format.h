@@ -15,7 +15,9 @@
 namespace snapdp::ledger_format {
 
 constexpr std::uint32_t application_id = 0x534e4450;  // "SNDP"
-constexpr std::uint32_t version = 1;
+// What is written. Version 1 differs in that its genesis has no declaration; such ledgers stay as they are.
+constexpr std::uint32_t version = 2;
+constexpr std::uint32_t oldest_version = 1;
 constexpr int page_size = 4096;
 
 // The tables in the order of their creation, and every row of sqlite_schema that a ledger has.
@@ -26,12 +28,14 @@ struct SchemaRow {
   int root_page;
   const char* sql;  // nullptr for the index that SQLite makes for a UNIQUE constraint
 };
-const std::array<SchemaRow, 4>& schema();
+const std::array<SchemaRow, 4>& schema(std::uint32_t stated_version);
 
 // The first 100 bytes of the file that never change after its creation; the offsets of the ones that do are
 // left out. Returns what is wrong, or nothing. https://www.sqlite.org/fileformat.html#the_database_header
 std::optional<std::string> find_header_fault(std::string_view first_100_bytes);
 constexpr int header_bytes = 100;
+// The version that a header without fault states.
+std::uint32_t version_of(std::string_view first_100_bytes);
 
 // A number in lowest terms: "0", "12" or "1/4". Nothing else is read, and no sign is ever written.
 std::string number_text(const Rational& value);
@@ -58,7 +62,9 @@ constexpr std::size_t nonce_bytes = 32;
 // What a ledger is for; never changes. The random nonce keeps a published hash from confirming guesses of
 // what it covers.
 struct Genesis {
+  std::uint32_t version = ledger_format::version;
   LedgerIdentity identity;
+  std::string declaration;  // "" in version 1
   std::string budget;
   std::string created;
   std::string nonce;

@@ -14,27 +14,27 @@ std::string plural(const std::string& number, const std::string& noun) {
 
 // What neighbors are, and how far apart their rows are once the rows are chosen.
 std::string rows_text(const Specification& specification) {
-  std::string text = "Dataset " + quoted_text(specification.dataset) + ", neighbors " +
-                     to_string(specification.neighbors) + ".\n";
-  if (specification.privacy_unit) {
-    const std::string rows = std::to_string(specification.max_rows_per_unit);
+  std::string text = "Dataset " + quoted_text(specification.data.dataset) + ", neighbors " +
+                     to_string(specification.data.neighbors) + ".\n";
+  if (specification.data.privacy_unit) {
+    const std::string rows = std::to_string(specification.data.max_rows_per_unit);
     text += "Two datasets are neighbors when one of them has all the rows of one " +
-            quoted_text(*specification.privacy_unit) + " more than the other.\n";
-    if (specification.where)
-      text += "  Rows are kept where " + specification.where->text() + "; neighbors stay neighbors.\n";
+            quoted_text(*specification.data.privacy_unit) + " more than the other.\n";
+    if (specification.data.where)
+      text += "  Rows are kept where " + specification.data.where->text() + "; neighbors stay neighbors.\n";
     text +=
-        "  Of the rows of each " + quoted_text(*specification.privacy_unit) + " at most " + rows +
+        "  Of the rows of each " + quoted_text(*specification.data.privacy_unit) + " at most " + rows +
         " are kept, by a fixed hash of their content; rows without one are dropped.\n  So neighbors are " +
         plural(rows, "row") + " apart at most (symmetric distance <= " + rows + ").\n";
-  } else if (specification.neighbors == Neighbors::add_remove) {
+  } else if (specification.data.neighbors == Neighbors::add_remove) {
     text +=
         "Two datasets are neighbors when one of them has one row more than the other (symmetric distance "
         "1).\n";
-    if (specification.where)
-      text += "  Rows are kept where " + specification.where->text() + "; neighbors stay neighbors.\n";
+    if (specification.data.where)
+      text += "  Rows are kept where " + specification.data.where->text() + "; neighbors stay neighbors.\n";
   } else {
     text += "Two datasets are neighbors when they have the same number of rows, " +
-            std::to_string(*specification.size) + ", and one row differs (change-one distance 1).\n";
+            std::to_string(*specification.data.size) + ", and one row differs (change-one distance 1).\n";
   }
   return text;
 }

@@ -22,59 +22,6 @@ namespace {
   throw Error(ErrorCode::invalid_argument, parameter, parameter + message);
 }
 
-std::string type_name(AtomType type) {
-  return type == AtomType::real ? "real" : type == AtomType::integer ? "integer" : "text";
-}
-
-// The type in which a column is read.
-AtomType column_type(const StatisticSpecification& statistic, const std::string& column,
-                     std::span<const SourceColumn> schema) {
-  const auto found = std::find_if(schema.begin(), schema.end(),
-                                  [&](const SourceColumn& known) { return known.name == column; });
-  const std::optional<AtomType> stored = found == schema.end() ? std::nullopt : found->type;
-  if (!stored) return statistic.type.value_or(AtomType::real);
-  const bool numeric = statistic.texts.empty();
-  // Without declared type, categories in quotes make a column text; anything else takes the stored type.
-  const AtomType wanted = statistic.type.value_or(numeric ? *stored : AtomType::text);
-  if (wanted == *stored || (wanted == AtomType::real && *stored == AtomType::integer)) {
-    if (numeric && wanted == AtomType::text) {
-      throw Error(ErrorCode::bad_data, "column",
-                  "column " + quoted_text(column) + " holds text, but a " + to_string(statistic.kind) +
-                      (!statistic.categories.empty() || !statistic.edges.empty()
-                           ? " with numeric bins needs numbers; put the categories "
-                             "in quotes"
-                           : " needs numbers; choose another column"));
-    }
-    return wanted;
-  }
-  throw Error(ErrorCode::bad_data, "type",
-              "type = \"" + type_name(wanted) + "\": the file stores column " + quoted_text(column) + " as " +
-                  type_name(*stored) + "; remove type to use what is stored, or choose another column");
-}
-
-// Both columns of a covariance have one type: real unless both are integer.
-AtomType common_type(const StatisticSpecification& statistic, std::span<const SourceColumn> schema) {
-  AtomType type = column_type(statistic, statistic.columns.front(), schema);
-  for (const std::string& column : statistic.columns) {
-    if (column_type(statistic, column, schema) != type) type = AtomType::real;
-  }
-  return type;
-}
-
-// Keys in quotes are text; numbers have the type that the file stores.
-AtomType key_type(const StatisticSpecification& statistic, std::span<const SourceColumn> schema) {
-  const auto found = std::find_if(schema.begin(), schema.end(), [&](const SourceColumn& known) {
-    return known.name == *statistic.group_by;
-  });
-  const bool stored = found != schema.end() && found->type.has_value();
-  const bool texts = !statistic.key_texts.empty();
-  const AtomType type = stored ? *found->type : texts ? AtomType::text : AtomType::real;
-  if ((type == AtomType::text) == texts) return type;
-  throw Error(ErrorCode::bad_data, "keys",
-              "keys: the file stores column " + quoted_text(*statistic.group_by) + " as " + type_name(type) +
-                  (texts ? "; write the keys without quotes" : "; put the keys in quotes"));
-}
-
 Dyadic nearest_real(const Rational& value, const std::string& parameter) {
   const double nearest = to_double_nearest(value);
   if (!std::isfinite(nearest))
@@ -138,11 +85,11 @@ Bins bins_of(const StatisticSpecification& statistic, AtomType type) {
 
 class StatisticPlanner {
  public:
-  StatisticPlanner(const Specification& specification, const StatisticSpecification& statistic,
-                   std::span<const SourceColumn> schema)
-      : specification_(specification), statistic_(statistic), metric_(metric_of(specification.neighbors)) {
-    if (!statistic.columns.empty()) type_ = common_type(statistic, schema);
-    if (statistic.group_by) key_type_ = key_type(statistic, schema);
+  StatisticPlanner(const Specification& specification, const StatisticSpecification& statistic)
+      : specification_(specification),
+        statistic_(statistic),
+        metric_(metric_of(specification.data.neighbors)),
+        type_(statistic.type.value_or(AtomType::real)) {
     planned_.specification = statistic;
     for (const DecimalBounds& bounds : statistic.bounds)
       planned_.bounds.push_back(round_outward(bounds, type_));
@@ -182,7 +129,7 @@ class StatisticPlanner {
         return size();
       case StatisticKind::sum:
         // Under add/remove only a column of zeros has a constant sum.
-        return specification_.size ? size() * planned_.bounds.front().lower() : Dyadic(0);
+        return specification_.data.size ? size() * planned_.bounds.front().lower() : Dyadic(0);
       case StatisticKind::mean:
         return planned_.bounds.front().lower();
       case StatisticKind::moment: {
@@ -196,7 +143,7 @@ class StatisticPlanner {
     }
   }
 
-  Dyadic size() const { return Dyadic(Integer(static_cast<unsigned long>(*specification_.size)), 0); }
+  Dyadic size() const { return Dyadic(Integer(static_cast<unsigned long>(*specification_.data.size)), 0); }
 
   bool has_bins() const {
     return statistic_.kind == StatisticKind::histogram || statistic_.kind == StatisticKind::distinct;
@@ -208,9 +155,10 @@ class StatisticPlanner {
     std::vector<AtomType> types(statistic_.columns.size(), type_);
     if (!statistic_.group_by) {
       const VectorDomain domain = untrusted_domain(types);
-      return statistic(specification_.size ? domain.of_size(*specification_.size) : domain, metric_);
+      return statistic(specification_.data.size ? domain.of_size(*specification_.data.size) : domain,
+                       metric_);
     }
-    types.insert(types.begin(), key_type_);
+    types.insert(types.begin(), statistic_.key_type);
     return make_grouped(untrusted_domain(types), metric_, keys(), statistic);
   }
 
@@ -259,16 +207,17 @@ class StatisticPlanner {
   Bins keys() const {
     if (!statistic_.key_texts.empty()) return Bins::texts(statistic_.key_texts);
     std::vector<Dyadic> numbers;
-    for (const Rational& key : statistic_.key_numbers) numbers.push_back(cell_value(key, key_type_, "keys"));
+    for (const Rational& key : statistic_.key_numbers)
+      numbers.push_back(cell_value(key, statistic_.key_type, "keys"));
     return Bins::numbers(std::move(numbers));
   }
 
   Transformation without_nulls(const VectorDomain& rows, Metric metric) const {
-    if (specification_.drop_nulls) return make_drop(rows, metric);
+    if (specification_.data.drop_nulls) return make_drop(rows, metric);
     std::vector<Dyadic> values;
     for (const Bounds& bounds : planned_.bounds) {
-      values.push_back(specification_.impute ? cell_value(*specification_.impute, type_, "impute")
-                                             : midpoint(bounds, type_));
+      values.push_back(specification_.data.impute ? cell_value(*specification_.data.impute, type_, "impute")
+                                                  : midpoint(bounds, type_));
     }
     return make_impute(rows, metric, values);
   }
@@ -310,7 +259,7 @@ class StatisticPlanner {
     // Where nulls are imputed, by default in the middle.
     planned_.bounds = {Bounds(edges.front(), edges.back())};
     HierarchyLayout layout(std::move(edges));
-    if (specification_.size) layout = layout.with_public_total(*specification_.size);
+    if (specification_.data.size) layout = layout.with_public_total(*specification_.data.size);
     add_part("", statistic_.columns, aggregate(complete(make_hierarchy(layout))), *statistic_.epsilon,
              statistic_.alpha);
     const Rational nodes(Integer(static_cast<unsigned long>(layout.nodes())));
@@ -336,7 +285,7 @@ class StatisticPlanner {
                                          .mode = statistic_.mode,
                                          .precision = statistic_.precision,
                                          .noise = statistic_.noise,
-                                         .distance = specification_.max_rows_per_unit});
+                                         .distance = specification_.data.max_rows_per_unit});
   }
 
   // The least epsilon with which the aggregation is as accurate as the specification asks.
@@ -350,7 +299,7 @@ class StatisticPlanner {
     }
     const StatisticDomain& domain = aggregation.output_domain();
     // How many rows neighbors are apart.
-    const Rational distance = make_unit_limit(specification_.max_rows_per_unit).stability().forward(1);
+    const Rational distance = make_unit_limit(specification_.data.max_rows_per_unit).stability().forward(1);
     EpsilonQuery query{.sensitivity = aggregation.sensitivity(distance),
                        .accuracy = *statistic_.accuracy,
                        .alpha = statistic_.alpha};
@@ -363,7 +312,7 @@ class StatisticPlanner {
   }
 
   void add_parts() {
-    const std::vector<std::string> names = parts_of(statistic_.kind, specification_.neighbors);
+    const std::vector<std::string> names = parts_of(statistic_.kind, specification_.data.neighbors);
     std::vector<Part> parts;
     for (const std::string& name : names) {
       // A part of the second column sees the columns, and so their bounds, the other way round.
@@ -380,7 +329,7 @@ class StatisticPlanner {
     }
     plan_parts(parts, 1);
     if (!planned_.accuracy) refuse_accuracy();
-    const Rational guess(*guess_accuracy(planned_, specification_.expected_size));
+    const Rational guess(*guess_accuracy(planned_, specification_.data.expected_size));
     if (*statistic_.accuracy >= guess) {
       refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
                              ": is not below the width of the public range, " + to_string(guess) +
@@ -443,7 +392,7 @@ class StatisticPlanner {
   // What is known beforehand of the value that is computed from the parts.
   std::optional<StatisticAccuracy> composed_accuracy() const {
     const auto accuracy = [&](double Accuracy::*kind) {
-      return planned_accuracy(planned_, specification_.expected_size, kind);
+      return planned_accuracy(planned_, specification_.data.expected_size, kind);
     };
     const std::optional<double> tight = accuracy(&Accuracy::tight);
     if (!tight) return std::nullopt;
@@ -454,17 +403,15 @@ class StatisticPlanner {
   const Specification& specification_;
   const StatisticSpecification& statistic_;
   Metric metric_;
-  AtomType type_ = AtomType::real;
-  AtomType key_type_ = AtomType::real;
+  AtomType type_;
   PlannedStatistic planned_;
 };
 
 // Plans a statistic anew with one thing changed.
 class SavingFinder {
  public:
-  SavingFinder(const Specification& specification, const PlannedStatistic& planned,
-               std::span<const SourceColumn> schema)
-      : specification_(specification), planned_(planned), schema_(schema), now_(planned.specification) {}
+  SavingFinder(const Specification& specification, const PlannedStatistic& planned)
+      : specification_(specification), planned_(planned), now_(planned.specification) {}
 
   std::optional<Saving> exact_mode() const {
     if (now_.mode == Mode::exact) return std::nullopt;
@@ -536,7 +483,7 @@ class SavingFinder {
   // Nothing when the change is refused.
   std::optional<Saving> saving(const StatisticSpecification& changed, const std::string& change) const {
     try {
-      const PlannedStatistic other = StatisticPlanner(specification_, changed, schema_).plan();
+      const PlannedStatistic other = StatisticPlanner(specification_, changed).plan();
       if (!other.accuracy) return std::nullopt;
       return Saving{now_.name, change, other.accuracy->tight, other.epsilon, std::nullopt, std::nullopt};
     } catch (const Error&) {
@@ -553,7 +500,6 @@ class SavingFinder {
 
   const Specification& specification_;
   const PlannedStatistic& planned_;
-  std::span<const SourceColumn> schema_;
   const StatisticSpecification& now_;
 };
 
@@ -570,18 +516,19 @@ Rational share_of(const Rational& left, const Rational& weight, const Rational& 
 
 }  // namespace
 
-Plan::Plan(Specification specification, std::span<const SourceColumn> schema)
-    : specification_(std::move(specification)), schema_(schema.begin(), schema.end()) {
+Plan::Plan(Specification specification) : specification_(std::move(specification)) {
   const FloatEnvironment environment;
-  if (specification_.where) selection_.where = specification_.where->bind(schema);
-  if (specification_.privacy_unit)
-    selection_.unit = RowSelection::UnitLimit{*specification_.privacy_unit, specification_.max_rows_per_unit};
+  if (specification_.data.where)
+    selection_.where = specification_.data.where->bind(specification_.data.types());
+  if (specification_.data.privacy_unit)
+    selection_.unit =
+        RowSelection::UnitLimit{*specification_.data.privacy_unit, specification_.data.max_rows_per_unit};
   // Those with a weight share what the others leave.
   Rational weights = 0;
   std::vector<std::optional<PlannedStatistic>> planned;
   const auto plan = [&](const StatisticSpecification& statistic) {
     try {
-      PlannedStatistic result = StatisticPlanner(specification_, statistic, schema).plan();
+      PlannedStatistic result = StatisticPlanner(specification_, statistic).plan();
       epsilon_ += result.epsilon;
       return result;
     } catch (const Error& error) {
@@ -631,7 +578,7 @@ std::vector<Saving> Plan::savings() const {
   std::vector<Saving> savings;
   for (const PlannedStatistic& planned : statistics_) {
     if (planned.measurements.empty() || !planned.accuracy) continue;
-    const SavingFinder finder(specification_, planned, schema_);
+    const SavingFinder finder(specification_, planned);
     for (const std::optional<Saving>& saving :
          {finder.exact_mode(), finder.fine_grid(), finder.geometric_noise(), finder.best_split()}) {
       if (saving) savings.push_back(*saving);

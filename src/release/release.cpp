@@ -44,10 +44,10 @@ void check_header(const Specification& specification, const std::vector<SourceCo
                       "; choose another column or convert it to a number or text");
     }
   };
-  if (specification.privacy_unit)
-    check(specification.name + ": [data]: privacy_unit: ", *specification.privacy_unit);
-  if (specification.where) {
-    for (const std::string& name : specification.where->columns())
+  if (specification.data.privacy_unit)
+    check(specification.name + ": [data]: privacy_unit: ", *specification.data.privacy_unit);
+  if (specification.data.where) {
+    for (const std::string& name : specification.data.where->columns())
       check(specification.name + ": [data]: where: ", name);
   }
   for (const StatisticSpecification& statistic : specification.statistics) {
@@ -84,7 +84,7 @@ std::vector<std::vector<std::vector<Dyadic>>> fold(const Plan& plan, Source& sou
     }
   }
   const FoldResult result = source.fold(plan.selection(), requests, progress);
-  const std::optional<std::uint64_t>& size = plan.specification().size;
+  const std::optional<std::uint64_t>& size = plan.specification().data.size;
   if (size && result.rows != *size) {
     throw Error(ErrorCode::bad_data, "size",
                 plan.specification().name + ": [data]: size = " + std::to_string(*size) +
@@ -140,20 +140,51 @@ Released draw(const Plan& plan, const LedgerReceipt& receipt,
   }
 }
 
+// The specification under the ledger's declaration. Where the ledger has none, the specification is its own
+// declaration, but does not say how a file is read.
+Specification in_force(const Specification& specification, const Ledger& ledger) {
+  const std::optional<Declaration> declared = Declaration::of(ledger);
+  if (declared) return specification.under(*declared);
+  const auto data = specification.data.entries.find("data");
+  for (const char* key : {"format", "delimiter"}) {
+    if (data == specification.data.entries.end() || !data->second.contains(key)) continue;
+    throw Error(
+        ErrorCode::budget_refused, key,
+        specification.name + ": [data]: " + key + " = " + data->second.at(key) + ": the ledger " +
+            quoted_text(ledger.path().string()) +
+            " keeps no declaration, and how a file is read is not for a specification to say; remove the "
+            "line, or make the ledger from a declaration");
+  }
+  return specification;
+}
+
 }  // namespace
+
+std::filesystem::path declared_path(const Specification& specification, const Ledger& ledger) {
+  const std::optional<Declaration> declared = Declaration::of(ledger);
+  const std::filesystem::path path = declared ? declared->path : "";
+  const auto full = [](const std::filesystem::path& name) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(name, ignored), ignored);
+  };
+  const std::filesystem::path& stated = specification.stated_path;
+  if (stated.empty() || (!path.empty() && full(stated) == full(path))) return path;
+  throw Error(ErrorCode::budget_refused, "path",
+              specification.name + ": [data]: path = " + quoted_text(stated.string()) + ": the ledger " +
+                  quoted_text(ledger.path().string()) +
+                  (path.empty() ? " does not say where its data lie"
+                                : " is for the data in " + quoted_text(path.string())) +
+                  "; remove the line, or name the file on the command line, --data FILE");
+}
 
 Released release(const Specification& specification, Ledger& ledger, const OpenSource& open_source,
                  const ReleaseOptions& options) {
   const FloatEnvironment environment;
-  check_ledger(Plan(specification), ledger);
-  const std::unique_ptr<Source> source = open_source();
-  const std::vector<SourceColumn> header = source->columns();
-  check_header(specification, header);
-  // Types that the file declares may change the noise, so the plan that is shown, checked and carried out is
-  // made anew.
-  const Plan plan(specification, header);
-  check_certificates(plan);
+  const Plan plan(in_force(specification, ledger));
   check_ledger(plan, ledger);
+  check_certificates(plan);
+  const std::unique_ptr<Source> source = open_source(plan.specification().data);
+  check_header(plan.specification(), source->columns());
   if (options.confirm && !options.confirm(plan)) {
     throw Error(ErrorCode::invalid_argument, "confirm", "nothing was released and nothing was debited");
   }
@@ -162,7 +193,8 @@ Released release(const Specification& specification, Ledger& ledger, const OpenS
     const LedgerBalance balance = ledger.balance();
     return {Report(plan, exact, std::nullopt, balance.spent, balance.remaining), std::nullopt, ""};
   }
-  const LedgerReceipt receipt = ledger.debit(specification.identity(), charges(plan), specification.text);
+  const LedgerReceipt receipt =
+      ledger.debit(plan.specification().identity(), charges(plan), specification.text);
   return draw(plan, receipt, std::move(exact), ledger);
 }
 

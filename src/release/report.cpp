@@ -1,7 +1,6 @@
 #include "snapdp/release/report.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "snapdp/error.h"
@@ -303,13 +302,6 @@ Json plan_json(const Plan& plan) {
   return json;
 }
 
-// Whether the data will bring the types of their columns along.
-bool has_schema(const std::filesystem::path& data) {
-  std::string extension = data.extension().string();
-  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return extension == ".parquet" || extension == ".pq";
-}
-
 }  // namespace
 
 std::string Plan::to_json() const {
@@ -321,17 +313,9 @@ std::string Plan::to_table(const TableStyle& style) const {
   const FloatEnvironment environment;
   const Json json = plan_json(*this);
   const StatisticTable table(json);
-  const bool open_types =
-      schema_.empty() && has_schema(specification_.data) &&
-      std::any_of(specification_.statistics.begin(), specification_.statistics.end(),
-                  [](const StatisticSpecification& s) { return !s.columns.empty() && !s.type; });
   return "Plan for " + data_line(json) + "\n\n" + table.plan(style) + "\n" + table.utility(style) +
-         savings_text(json) + table.notes() +
-         (open_types ? "Columns without a type are planned as real; the release takes the types of the "
-                       "file's schema.\n"
-                     : "") +
-         "This run costs epsilon " + short_number(epsilon_) + " of the " +
-         short_number(specification_.budget) + " that [budget] allows.\n";
+         savings_text(json) + table.notes() + "This run costs epsilon " + short_number(epsilon_) +
+         " of the " + short_number(specification_.budget) + " that [budget] allows.\n";
 }
 
 Report::Report(const Plan& plan, const std::vector<std::vector<std::vector<Dyadic>>>& values,

@@ -1,21 +1,16 @@
 #include "snapdp/release/specification.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <set>
 
+#include "declaration_reader.h"
 #include "snapdp/numeric/float_environment.h"
 #include "snapdp/release/suggestion.h"
-#include "toml_document.h"
+#include "toml_values.h"
 
 namespace snapdp {
 namespace {
 
-constexpr std::size_t longest_name = 256;
-
-const std::vector<std::string> neighbor_names = {"change-one", "add-remove"};
 const std::vector<std::string> kind_names = {"count",       "sum",       "mean",     "variance",
                                              "covariance",  "histogram", "distinct", "standard_deviation",
                                              "correlation", "moment",    "median",   "quantiles"};
@@ -91,25 +86,29 @@ void refuse_foreign_keys(const TomlTable& table, StatisticKind kind) {
   }
 }
 
-std::string get_name(const TomlTable& table, const std::string& key) {
-  std::string name = table.get_text(key);
-  if (name.size() > longest_name) table.refuse(key, "must not be longer than 256 bytes");
-  return name;
-}
-
-DecimalBounds to_bounds(const TomlTable& table, const std::vector<Rational>& pair) {
-  if (pair.size() != 2) table.refuse("bounds", "must have two ends, [lower, upper]; give both");
-  if (pair[0] > pair[1]) table.refuse("bounds", "the lower bound must not be above the upper one; swap them");
-  return {pair[0], pair[1]};
+// The declared bounds of all columns, or nothing.
+std::vector<DecimalBounds> declared_bounds(const Declaration& data, const std::vector<std::string>& columns) {
+  std::vector<DecimalBounds> bounds;
+  for (const std::string& column : columns) {
+    if (!data.column(column).bounds) return {};
+    bounds.push_back(*data.column(column).bounds);
+  }
+  return bounds;
 }
 
 std::vector<DecimalBounds> read_bounds(const TomlDocument& document, const TomlTable& table,
-                                       StatisticKind kind) {
+                                       const Declaration& data, const StatisticSpecification& statistic) {
+  const StatisticKind kind = statistic.kind;
   if (!table.has("bounds")) {
-    table.refuse_missing("bounds",
-                         has_two_columns(kind)
-                             ? "is missing; declare public bounds of both columns, bounds = [[a, b], [c, d]]"
-                             : "is missing; declare public bounds of the column, bounds = [lower, upper]");
+    std::vector<DecimalBounds> declared = declared_bounds(data, statistic.columns);
+    if (!declared.empty()) return declared;
+    table.refuse_missing(
+        "bounds",
+        has_two_columns(kind)
+            ? "is missing; declare public bounds of both columns, bounds = [[a, b], [c, d]], or bounds "
+              "under [columns.NAME] of each"
+            : "is missing; declare public bounds of the column, bounds = [lower, upper], here or under "
+              "[columns.NAME]");
   }
   if (!has_two_columns(kind)) return {to_bounds(table, table.get_numbers("bounds"))};
   const toml::array& pairs = table.get_array("bounds");
@@ -169,61 +168,60 @@ void read_quantiles(const TomlTable& table, StatisticSpecification& statistic) {
     table.refuse("quantiles", "must be numbers from 0 to 1, at least one");
 }
 
-// Which bins a histogram has; `statistic.type` is read already.
-void read_bins(const TomlTable& table, StatisticSpecification& statistic) {
+// Which bins a histogram has; `statistic.type` is read already. Without any, the public values of the column.
+void read_bins(const TomlTable& table, const Declaration& data, StatisticSpecification& statistic) {
   const bool has_categories = table.has("categories");
-  if (statistic.kind == StatisticKind::distinct && !has_categories) {
-    table.refuse_missing(
-        "categories",
-        "is missing; declare the public set of values that are looked for, categories = [1, 2, 3]");
-  }
-  if (has_categories == table.has("edges")) {
-    if (has_categories) table.refuse("edges", "cannot stand beside categories; remove one of them");
-    table.refuse_missing(
-        "categories",
-        "or edges are missing; declare the public bins, categories = [1, 2, 3] or edges = [0, 20, 40]");
-  }
-  const std::string key = has_categories ? "categories" : "edges";
-  const toml::array& array = table.get_array(key);
-  if (array.size() > Specification::max_bins) {
-    table.refuse(key,
-                 "has more than " + std::to_string(Specification::max_bins) + " entries; use fewer bins");
-  }
-  if (statistic.type == AtomType::text && !has_categories) {
-    table.refuse("edges", "need numbers, and type = \"text\"; use categories");
-  }
-  if (has_categories) {
-    if (array.empty()) table.refuse(key, "must have at least one entry");
-    const bool all_texts =
-        std::all_of(array.begin(), array.end(), [](const toml::node& n) { return n.is_string(); });
-    const bool some_text =
-        std::any_of(array.begin(), array.end(), [](const toml::node& n) { return n.is_string(); });
-    const bool texts = statistic.type ? statistic.type == AtomType::text : all_texts;
-    if (texts && !all_texts) table.refuse(key, "must be texts in quotes, because type = \"text\"");
-    if (!statistic.type && some_text && !all_texts)
-      table.refuse(key, "mixes texts and numbers; use one of them");
-    if (texts) {
-      statistic.type = AtomType::text;
-      statistic.texts = table.get_texts(key);
-      for (const std::string& text : statistic.texts) {
-        if (text.size() > longest_name) table.refuse(key, "a category must not be longer than 256 bytes");
-      }
-      if (std::set<std::string>(statistic.texts.begin(), statistic.texts.end()).size() !=
-          statistic.texts.size()) {
-        table.refuse(key, "names a category twice; remove one");
-      }
-      return;
-    }
-  }
-  std::vector<Rational> numbers = table.get_numbers(key);
-  if (has_categories) {
-    if (std::set<Rational>(numbers.begin(), numbers.end()).size() != numbers.size()) {
-      table.refuse(key, "names a category twice; remove one");
-    }
-    statistic.categories = std::move(numbers);
+  const bool has_edges = table.has("edges");
+  if (has_categories && has_edges)
+    table.refuse("edges", "cannot stand beside categories; remove one of them");
+  if (has_edges) {
+    if (statistic.type == AtomType::text)
+      table.refuse("edges", "need numbers, and type = \"text\"; use categories");
+    if (table.get_array("edges").size() > Specification::max_bins)
+      table.refuse("edges",
+                   "has more than " + std::to_string(Specification::max_bins) + " entries; use fewer");
+    statistic.edges = increasing_edges(table, table.get_numbers("edges"));
     return;
   }
-  statistic.edges = increasing_edges(table, std::move(numbers));
+  PublicValues values = data.column(statistic.columns.front()).values;
+  if (has_categories) {
+    values = get_values(table, "categories", "category", statistic.type);
+  } else if (values.empty()) {
+    table.refuse_missing("categories", statistic.kind == StatisticKind::distinct
+                                           ? "is missing; declare the public set of values that are looked "
+                                             "for, categories = [1, 2, 3], here or "
+                                             "under [columns.NAME]"
+                                           : "or edges are missing; declare the public bins, categories = "
+                                             "[1, 2, 3] or edges = [0, 20, 40], or "
+                                             "categories under [columns.NAME]");
+  }
+  if (!values.texts.empty()) statistic.type = AtomType::text;
+  statistic.categories = std::move(values.numbers);
+  statistic.texts = std::move(values.texts);
+}
+
+// The type in which the columns are read: what is declared of them; where nothing is, what the statistic says.
+void read_type(const TomlTable& table, const Declaration& data, StatisticSpecification& statistic) {
+  const bool bins = has_bins(statistic.kind);
+  if (table.has("type")) statistic.type = get_type(table, bins);
+  bool all_integers = !statistic.columns.empty();
+  bool any_declared = false;
+  for (const std::string& column : statistic.columns) {
+    const std::optional<AtomType>& declared = data.column(column).type;
+    all_integers = all_integers && declared == AtomType::integer;
+    any_declared = any_declared || declared;
+    if (declared && table.has("type") && statistic.type != declared) {
+      table.refuse("type", "column " + quoted_text(column) + " is declared as " + to_string(*declared) +
+                               "; remove type");
+    }
+    if (declared == AtomType::text && !bins) {
+      table.refuse(has_two_columns(statistic.kind) ? "columns" : "column",
+                   "is declared as text, and a " + to_string(statistic.kind) +
+                       " needs numbers; choose another column");
+    }
+    if (declared == AtomType::text) statistic.type = AtomType::text;
+  }
+  if (!statistic.type && any_declared) statistic.type = all_integers ? AtomType::integer : AtomType::real;
 }
 
 std::vector<Rational> read_split(const TomlTable& table, const std::vector<std::string>& parts,
@@ -284,9 +282,9 @@ void read_price(const TomlTable& table, bool constant, StatisticSpecification& s
 void check_size(const TomlTable& table, const Specification& specification, StatisticKind kind) {
   const bool second_moment =
       kind == StatisticKind::variance || kind == StatisticKind::standard_deviation || has_two_columns(kind);
-  if (second_moment && specification.size && *specification.size < 2) {
+  if (second_moment && specification.data.size && *specification.data.size < 2) {
     table.refuse("kind", "needs size >= 2, because it divides by size - 1; size = " +
-                             std::to_string(*specification.size));
+                             std::to_string(*specification.data.size));
   }
 }
 
@@ -321,7 +319,7 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
                     StatisticSpecification& statistic) {
   if (table.has("mode") && table.get_choice("mode", {"exact", "precision"}) == "precision") {
     statistic.mode = Mode::precision;
-    const bool second_part = specification.neighbors == Neighbors::add_remove;
+    const bool second_part = specification.data.neighbors == Neighbors::add_remove;
     if (second_part || statistic.kind == StatisticKind::count) {
       table.refuse("mode",
                    "needs a public range with both ends finite, which depends on a public number of "
@@ -372,40 +370,33 @@ void read_groups(const TomlTable& table, const Specification& specification,
     return;
   }
   statistic.group_by = get_name(table, "group_by");
-  if (specification.neighbors == Neighbors::change_one) {
+  if (specification.data.neighbors == Neighbors::change_one) {
     table.refuse(
         "group_by",
         "is not available under change-one: a replaced row may move between groups, and the size of a "
         "group is not public; use neighbors = \"add-remove\"");
   }
-  if (!table.has("keys")) {
-    table.refuse_missing(
-        "keys",
-        "is missing; list the public keys of the groups, keys = [1, 2, 3]. Keys found in the data "
-        "would reveal who is in them");
+  const ColumnDeclaration& declared = specification.data.column(*statistic.group_by);
+  PublicValues keys = declared.values;
+  if (table.has("keys")) {
+    keys = get_values(table, "keys", "key", std::nullopt);
+  } else if (keys.empty()) {
+    table.refuse_missing("keys",
+                         "is missing; list the public keys of the groups, keys = [1, 2, 3], here or under "
+                         "[columns.NAME]. Keys "
+                         "found in the data would reveal who is in them");
   }
-  const toml::array& keys = table.get_array("keys");
-  if (keys.empty()) table.refuse("keys", "must have at least one entry");
-  if (keys.size() > Specification::max_bins) {
+  statistic.key_type = declared.type.value_or(keys.texts.empty() ? AtomType::real : AtomType::text);
+  if ((statistic.key_type == AtomType::text) == keys.texts.empty()) {
     table.refuse("keys",
-                 "has more than " + std::to_string(Specification::max_bins) + " entries; use fewer groups");
+                 "column " + quoted_text(*statistic.group_by) + " is declared as " +
+                     to_string(statistic.key_type) +
+                     (keys.texts.empty() ? "; put the keys in quotes" : "; write the keys without quotes"));
   }
-  const auto is_text = [](const toml::node& node) { return node.is_string(); };
-  if (std::any_of(keys.begin(), keys.end(), is_text) != std::all_of(keys.begin(), keys.end(), is_text))
-    table.refuse("keys", "mixes texts and numbers; use one of them");
-  bool repeated = false;
-  if (is_text(keys[0])) {
-    statistic.key_texts = table.get_texts("keys");
-    repeated =
-        std::set<std::string>(statistic.key_texts.begin(), statistic.key_texts.end()).size() != keys.size();
-  } else {
-    statistic.key_numbers = table.get_numbers("keys");
-    repeated =
-        std::set<Rational>(statistic.key_numbers.begin(), statistic.key_numbers.end()).size() != keys.size();
-  }
-  if (repeated) table.refuse("keys", "names a key twice; remove one");
+  statistic.key_numbers = std::move(keys.numbers);
+  statistic.key_texts = std::move(keys.texts);
   if (table.has("max_groups_per_unit")) {
-    if (!specification.privacy_unit) {
+    if (!specification.data.privacy_unit) {
       table.refuse("max_groups_per_unit",
                    "applies only with privacy_unit under [data]; name the unit, or remove it");
     }
@@ -433,25 +424,20 @@ StatisticSpecification read_statistic(const TomlDocument& document, const toml::
   check_size(table, specification, statistic.kind);
 
   statistic.columns = read_columns(table, statistic.kind);
-  const bool bins = has_bins(statistic.kind);
-  if (table.has("type")) {
-    const std::vector<std::string> types = bins ? std::vector<std::string>{"real", "integer", "text"}
-                                                : std::vector<std::string>{"real", "integer"};
-    const std::string type = table.get_choice("type", types);
-    statistic.type = type == "real" ? AtomType::real : type == "integer" ? AtomType::integer : AtomType::text;
-  }
-  if (bins) {
-    read_bins(table, statistic);
+  read_type(table, specification.data, statistic);
+  if (has_bins(statistic.kind)) {
+    read_bins(table, specification.data, statistic);
     if (table.has("other")) statistic.other = table.get_choice("other", {"drop", "bin"}) == "bin";
   } else if (has_quantiles(statistic.kind)) {
     read_quantiles(table, statistic);
   } else if (statistic.kind != StatisticKind::count) {
-    statistic.bounds = read_bounds(document, table, statistic.kind);
+    statistic.bounds = read_bounds(document, table, specification.data, statistic);
   }
-  if (statistic.kind == StatisticKind::moment) statistic.order = read_order(table, specification.neighbors);
-  const std::vector<std::string> parts = parts_of(statistic.kind, specification.neighbors);
+  if (statistic.kind == StatisticKind::moment)
+    statistic.order = read_order(table, specification.data.neighbors);
+  const std::vector<std::string> parts = parts_of(statistic.kind, specification.data.neighbors);
   statistic.split.assign(parts.size(), 1);
-  if (table.has("split")) statistic.split = read_split(table, parts, specification.neighbors);
+  if (table.has("split")) statistic.split = read_split(table, parts, specification.data.neighbors);
   if (table.has("nonnegative")) statistic.nonnegative = table.get_flag("nonnegative");
   if (table.has("grid")) {
     statistic.grid = read_grid(table);
@@ -467,120 +453,7 @@ StatisticSpecification read_statistic(const TomlDocument& document, const toml::
   return statistic;
 }
 
-void read_nulls(const TomlDocument& document, const TomlTable& data, Specification& specification) {
-  const bool add_remove = specification.neighbors == Neighbors::add_remove;
-  specification.drop_nulls = add_remove;
-  if (!data.has("nulls")) return;
-  if (data.get("nulls").is_string()) {
-    if (data.get_text("nulls") != "drop") data.refuse("nulls", "must be \"drop\" or { impute = NUMBER }");
-    if (!add_remove) {
-      data.refuse(
-          "nulls",
-          "is not available under change-one, because the number of rows that are left would show; use "
-          "nulls = { impute = NUMBER }");
-    }
-    return;
-  }
-  const TomlTable nulls(document, data.get_table("nulls"), "[data]: nulls: ", {"impute"});
-  specification.impute = nulls.get_number("impute");
-  specification.drop_nulls = false;
-}
-
-// privacy_unit, max_rows_per_unit and where.
-void read_selection(const TomlTable& data, Specification& specification) {
-  if (specification.neighbors == Neighbors::change_one) {
-    for (const char* key : {"privacy_unit", "where"}) {
-      if (!data.has(key)) continue;
-      data.refuse(
-          key,
-          "is not available under change-one, because the number of rows that are left is not public; use "
-          "neighbors = \"add-remove\"");
-    }
-  }
-  if (data.has("privacy_unit")) {
-    specification.privacy_unit = get_name(data, "privacy_unit");
-    if (!data.has("max_rows_per_unit")) {
-      data.refuse_missing(
-          "max_rows_per_unit",
-          "is missing; say how many rows of one privacy unit count at most, max_rows_per_unit = 1 "
-          "(all noise grows with it)");
-    }
-  }
-  if (data.has("max_rows_per_unit")) {
-    if (!specification.privacy_unit)
-      data.refuse("max_rows_per_unit",
-                  "applies only with privacy_unit; name the column of the unit, or remove it");
-    specification.max_rows_per_unit = data.get_count("max_rows_per_unit");
-  }
-  if (!data.has("where")) return;
-  try {
-    specification.where = Where::parse(data.get_text("where"));
-  } catch (const Error& error) {
-    data.refuse("where", std::string(error.what()).substr(std::string("where: ").size()));
-  }
-}
-
-void read_data(const TomlDocument& document, const toml::table& node, const std::filesystem::path& folder,
-               Specification& specification) {
-  const TomlTable data(document, node, "[data]: ",
-                       {"path", "dataset", "neighbors", "size", "expected_size", "nulls", "delimiter",
-                        "privacy_unit", "max_rows_per_unit", "where"});
-  if (data.has("path")) {
-    const std::filesystem::path path = data.get_text("path");
-    specification.data = path.is_absolute() ? path : folder / path;
-  }
-  if (data.has("delimiter")) {
-    const std::string delimiter = data.get_text("delimiter");
-    // Letters, digits, signs, points and quotes occur in cells.
-    constexpr std::string_view allowed = "\t!#$%&'()*,/:;<=>?@[\\]^`{|}~";
-    if (delimiter.size() != 1 || allowed.find(delimiter[0]) == std::string_view::npos) {
-      data.refuse("delimiter", "must be one character such as \",\", \";\", \"|\" or \"\\t\"");
-    }
-    specification.delimiter = delimiter[0];
-  }
-  specification.dataset = get_name(data, "dataset");
-  if (!data.has("neighbors"))
-    data.refuse_missing("neighbors", "is missing; it is " + either_of(neighbor_names));
-  specification.neighbors = parse_neighbors(data.get_choice("neighbors", neighbor_names), "neighbors");
-  if (specification.neighbors == Neighbors::change_one) {
-    if (data.has("expected_size"))
-      data.refuse("expected_size", "belongs to add-remove; under change-one use size");
-    if (!data.has("size")) {
-      data.refuse_missing("size",
-                          "is missing; change-one neighbors need the public number of rows, size = 10000");
-    }
-    specification.size = data.get_count("size");
-  } else {
-    if (data.has("size")) {
-      data.refuse("size",
-                  "is private under add-remove; for planning give a public guess as expected_size, or use "
-                  "neighbors = \"change-one\" if the number of rows is public");
-    }
-    if (data.has("expected_size")) specification.expected_size = data.get_count("expected_size");
-  }
-  read_nulls(document, data, specification);
-  read_selection(data, specification);
-}
-
 }  // namespace
-
-std::string to_string(Neighbors neighbors) {
-  return neighbor_names[static_cast<std::size_t>(neighbors)];
-}
-
-Neighbors parse_neighbors(std::string_view text, std::string_view parameter) {
-  const auto found = std::find(neighbor_names.begin(), neighbor_names.end(), text);
-  if (found == neighbor_names.end()) {
-    throw Error(ErrorCode::invalid_argument, std::string(parameter),
-                std::string(parameter) + " = " + quoted_text(text) + ": must be " +
-                    either_of(neighbor_names) + did_you_mean(text, neighbor_names));
-  }
-  return static_cast<Neighbors>(found - neighbor_names.begin());
-}
-
-Metric metric_of(Neighbors neighbors) {
-  return neighbors == Neighbors::change_one ? Metric::change_one : Metric::symmetric_distance;
-}
 
 std::vector<std::string> parts_of(StatisticKind kind, Neighbors neighbors) {
   const bool change_one = neighbors == Neighbors::change_one;
@@ -616,37 +489,31 @@ std::string to_string(StatisticKind kind) {
   return kind_names[static_cast<std::size_t>(kind)];
 }
 
-Specification Specification::read(const std::filesystem::path& path) {
-  const auto refuse = [&](ErrorCode code, const std::string& why) {
-    throw Error(code, "specification", path.string() + ": " + why);
-  };
-  if (std::filesystem::is_directory(path)) refuse(ErrorCode::io, "is a folder; name a TOML file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    refuse(ErrorCode::io, std::string("cannot be read: ") + std::strerror(errno) + "; check the path");
-  // One byte beyond the limit tells whether there is more; nothing longer is ever held or parsed.
-  std::string text(max_bytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) refuse(ErrorCode::io, "cannot be read");
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return parse(text, path.string(), path.parent_path());
+Specification Specification::read(const std::filesystem::path& path,
+                                  const std::optional<Declaration>& declared) {
+  return parse(read_toml_file(path, "specification"), path.string(), path.parent_path(), declared);
 }
 
 Specification Specification::parse(std::string_view text, std::string name,
-                                   const std::filesystem::path& folder) {
+                                   const std::filesystem::path& folder,
+                                   const std::optional<Declaration>& declared) {
   const FloatEnvironment environment;
-  if (text.size() > max_bytes) {
-    throw Error(
-        ErrorCode::invalid_argument, "specification",
-        name + ": is larger than 1 MiB; a specification is a short text, split it or use fewer categories");
-  }
   const TomlDocument document(text, name);
-  const TomlTable root(document, document.root(), "", {"data", "budget", "statistic"});
+  const TomlTable root(document, document.root(), "", root_keys());
   Specification specification;
   specification.text = text;
   specification.name = std::move(name);
-  if (!root.has("data")) root.refuse_missing("[data]", "is missing; it says what is public about the data");
-  read_data(document, root.get_table("data"), folder, specification);
+  specification.folder = folder;
+  if (!declared && !root.has("data")) {
+    root.refuse_missing(
+        "[data]",
+        "is missing; it says what is public about the data. Write it, or name what the custodian "
+        "wrote: --ledger FILE or --declaration FILE");
+  }
+  specification.data =
+      declared ? amended_declaration(document, *declared) : read_declaration(document, folder);
+  if (const toml::node_view path = document.root()["data"]["path"]; path.is_string())
+    specification.stated_path = folder / path.as_string()->get();
   if (!root.has("budget"))
     root.refuse_missing("[budget]", "is missing; its epsilon caps what this run may cost");
   specification.budget =
@@ -676,8 +543,9 @@ Specification Specification::parse(std::string_view text, std::string name,
 }
 
 bool Specification::is_constant(const StatisticSpecification& statistic) const {
-  if (statistic.kind == StatisticKind::count) return neighbors == Neighbors::change_one;
-  const bool sum_of_private_size = statistic.kind == StatisticKind::sum && neighbors == Neighbors::add_remove;
+  if (statistic.kind == StatisticKind::count) return data.neighbors == Neighbors::change_one;
+  const bool sum_of_private_size =
+      statistic.kind == StatisticKind::sum && data.neighbors == Neighbors::add_remove;
   return std::any_of(statistic.bounds.begin(), statistic.bounds.end(), [&](const DecimalBounds& bounds) {
     return bounds.lower == bounds.upper && (!sum_of_private_size || bounds.lower == 0);
   });

@@ -292,14 +292,14 @@ Json statistic_json(const PlannedStatistic& statistic, const std::vector<std::ve
 
 Json data_json(const Specification& specification) {
   Json json = {{"snapdp", version()},
-               {"dataset", specification.dataset},
-               {"neighbors", to_string(specification.neighbors)}};
-  if (specification.size) json["size"] = *specification.size;
-  if (specification.privacy_unit) {
-    json["privacy_unit"] = *specification.privacy_unit;
-    json["max_rows_per_unit"] = specification.max_rows_per_unit;
+               {"dataset", specification.data.dataset},
+               {"neighbors", to_string(specification.data.neighbors)}};
+  if (specification.data.size) json["size"] = *specification.data.size;
+  if (specification.data.privacy_unit) {
+    json["privacy_unit"] = *specification.data.privacy_unit;
+    json["max_rows_per_unit"] = specification.data.max_rows_per_unit;
   }
-  if (specification.where) json["where"] = specification.where->text();
+  if (specification.data.where) json["where"] = specification.data.where->text();
   return json;
 }
 

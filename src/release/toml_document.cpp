@@ -1,6 +1,9 @@
 #include "toml_document.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <limits>
 
 #include "snapdp/release/suggestion.h"
@@ -80,7 +83,27 @@ const char* kind_of(const toml::node& node) {
 
 }  // namespace
 
+std::string read_toml_file(const std::filesystem::path& path, const std::string& parameter) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::io, parameter, path.string() + ": " + why);
+  };
+  if (std::filesystem::is_directory(path)) refuse("is a folder; name a TOML file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) refuse(std::string("cannot be read: ") + std::strerror(errno) + "; check the path");
+  // One byte beyond the limit tells whether there is more; nothing longer is ever held or parsed.
+  std::string text(TomlDocument::max_bytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) refuse("cannot be read");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
 TomlDocument::TomlDocument(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {
+  if (text.size() > max_bytes) {
+    throw Error(
+        ErrorCode::invalid_argument, "specification",
+        name_ + ": is larger than 1 MiB; a specification is a short text, split it or use fewer categories");
+  }
   if (text_.starts_with("\xef\xbb\xbf")) text_.erase(0, 3);
   lines_.push_back(0);
   for (std::size_t i = 0; i < text_.size(); ++i) {

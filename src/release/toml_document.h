@@ -2,6 +2,7 @@
 // where they are: "people.toml:14: statistic "age": bounds = [9, 0]: ...".
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +38,15 @@ struct TomlAssertion {};
 
 namespace snapdp {
 
+// The text of a file, of which no more than a byte beyond TomlDocument::max_bytes is ever held. Throws io naming
+// `parameter`.
+std::string read_toml_file(const std::filesystem::path& path, const std::string& parameter);
+
 class TomlDocument {
  public:
+  // The longest that is parsed.
+  static constexpr std::size_t max_bytes = std::size_t{1} << 20;
+
   // `name` is how errors call the document. Throws invalid_argument when `text` is not TOML or breaks the
   // limits of docs/specification.md.
   TomlDocument(std::string_view text, std::string name);

@@ -324,20 +324,18 @@ Predicate predicate_of(const Node& node, const std::vector<AtomType>& types) {
 
 }  // namespace
 
-RowSelection::Condition Where::bind(std::span<const SourceColumn> schema) const {
+RowSelection::Condition Where::bind(const std::map<std::string, AtomType>& declared) const {
   std::vector<AtomType> types;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    const auto found = std::find_if(schema.begin(), schema.end(),
-                                    [&](const SourceColumn& known) { return known.name == columns_[i]; });
-    const bool stored = found != schema.end() && found->type.has_value();
-    const AtomType type = stored ? *found->type : is_text_[i] ? AtomType::text : AtomType::real;
+    const auto found = declared.find(columns_[i]);
+    const AtomType type = found != declared.end() ? found->second
+                          : is_text_[i]           ? AtomType::text
+                                                  : AtomType::real;
     if ((type == AtomType::text) != is_text_[i]) {
-      throw Error(
-          ErrorCode::bad_data, "where",
-          "where: column " + quoted_text(columns_[i]) +
-              (is_text_[i]
-                   ? " holds numbers, but is compared with a text; leave the quotes away"
-                   : " holds text, but is compared with a number; put the constant in single quotes"));
+      refuse("column " + quoted_text(columns_[i]) +
+             (is_text_[i] ? " is declared as a number, but is compared with a text; leave the quotes away"
+                          : " is declared as text, but is compared with a number; put the constant in "
+                            "single quotes"));
     }
     types.push_back(type);
   }

@@ -106,7 +106,7 @@ TEST_F(AccountingTest, ComposeRefusesWhatHasNoMeaning) {
 }
 
 TEST_F(AccountingTest, ALedgerShowsWhatItsReleasesAmountTo) {
-  create_ledger("change-one");
+  create_ledger();
   const Json empty = json_of({"ledger", "show", "people.ledger", "--delta", "1e-6", "--json"});
   EXPECT_EQ(empty.at("basic"), 0.0);
   EXPECT_EQ(empty.at("optimal"), 0.0);
@@ -124,7 +124,7 @@ TEST_F(AccountingTest, ALedgerShowsWhatItsReleasesAmountTo) {
 }
 
 TEST_F(AccountingTest, AnAnchorFindsALedgerThatWasRolledBack) {
-  create_ledger("change-one");
+  create_ledger();
   const std::string first = succeed({"ledger", "anchor", "people.ledger"});
   EXPECT_EQ(first.size(), 67U);  // "0 ", 64 digits and a line break
   std::string anchors = first;
@@ -161,7 +161,7 @@ TEST_F(AccountingTest, AnAnchorFindsALedgerThatWasRolledBack) {
 }
 
 TEST_F(AccountingTest, WhatIsNotAnAnchorIsRefused) {
-  create_ledger("change-one");
+  create_ledger();
   const std::string hash(64, 'a');
   const std::vector<std::string> wrong = {"x",
                                           "1",

@@ -68,6 +68,8 @@ class RealDataTest : public ToolTest {
   // The statistics of a release of people.toml, by name.
   std::map<std::string, Json> statistics(const std::string& toml, const std::string& data) {
     write("people.toml", toml);
+    std::filesystem::remove(path("people.ledger"));
+    create_ledger();
     const Outcome outcome = release({"--json", "--data", data});
     EXPECT_EQ(outcome.code, 0) << outcome.error;
     std::map<std::string, Json> all;
@@ -137,7 +139,6 @@ class PumsTest : public RealDataTest {
 };
 
 TEST_F(PumsTest, UnderChangeOne) {
-  create_ledger("change-one");
   std::map<std::string, Json> released = statistics(
       "[data]\ndataset = \"people\"\nneighbors = \"change-one\"\nsize = 10000\n" + statistics_of_people +
           "[[statistic]]\nname = \"together\"\nkind = \"covariance\"\ncolumns = [\"age\", \"income\"]\n"
@@ -157,7 +158,6 @@ TEST_F(PumsTest, UnderChangeOne) {
 }
 
 TEST_F(PumsTest, UnderAddRemove) {
-  create_ledger("add-remove");
   std::map<std::string, Json> released =
       statistics("[data]\ndataset = \"people\"\nneighbors = \"add-remove\"\nexpected_size = 10000\n" +
                      statistics_of_people + "[[statistic]]\nname = \"count\"\nkind = \"count\"\n" + price,
@@ -169,7 +169,6 @@ TEST_F(PumsTest, UnderAddRemove) {
 }
 
 TEST_F(PumsTest, ByGroupsOfTheRowsThatCount) {
-  create_ledger("add-remove");
   const std::string of_two = "columns = [\"age\", \"educ\"]\nbounds = [[0, 100], [0, 16]]\n";
   std::map<std::string, Json> released = statistics(
       "[data]\ndataset = \"people\"\nneighbors = \"add-remove\"\nwhere = \"age >= 18 and not educ in (1, "
@@ -234,15 +233,6 @@ TEST_F(RealDataTest, PeopleWithSeveralRows) {
         price +
         "[[statistic]]\nname = \"income\"\nkind = \"mean\"\ncolumn = \"income\"\nbounds = [0, 200000]\n" +
         price;
-    if (!std::filesystem::exists(path("people.ledger"))) {
-      // A ledger of rows does not pay for people.
-      create_ledger("add-remove");
-      write("people.toml", toml);
-      EXPECT_EQ(release({"--data", file}).code, 3);
-      std::filesystem::remove(path("people.ledger"));
-      succeed({"ledger", "create", "people.ledger", "--dataset", "people", "--neighbors", "add-remove",
-               "--privacy-unit", "pid", "--epsilon", "100"});
-    }
     std::map<std::string, Json> released = statistics(toml, file);
     long double kept = 0;
     for (const auto& [pid, count] : rows) kept += std::min(count, 2);
@@ -268,7 +258,6 @@ TEST_F(RealDataTest, TheExampleOfTheRepository) {
   toml = replaced(toml, "accuracy = \"0.25\"", "accuracy = \"2.5\"");
   toml = replaced(toml, "alpha = \"0.05\"", "alpha = \"1e-12\"");
   toml = replaced(toml, "\"rand-hie\"", "\"people\"");
-  create_ledger("change-one");
   std::map<std::string, Json> released = statistics(toml, file);
   ASSERT_EQ(released.size(), 6U);
   expect_near(released["mean_age"], mean_of(clamped(columns.at("age"), 0, 65)));
@@ -294,7 +283,6 @@ TEST_F(RealDataTest, TheExampleOfTheRepository) {
 
 TEST_F(RealDataTest, ThreeMillionRowsOfParquet) {
   if (!std::filesystem::exists(SNAPDP_FLIGHTS)) GTEST_SKIP() << "not here: " << SNAPDP_FLIGHTS;
-  create_ledger("change-one");
   const std::string head =
       "[data]\ndataset = \"people\"\nneighbors = \"change-one\"\nsize = 3000000\n[budget]\nepsilon = 10\n";
   const std::string origin =

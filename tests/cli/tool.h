@@ -101,10 +101,9 @@ class ToolTest : public testing::Test {
     return text.empty() ? Json() : Json::parse(text);
   }
 
-  // people.ledger, for dataset "people".
-  void create_ledger(const std::string& neighbors, const std::string& epsilon = "1000000") const {
-    succeed({"ledger", "create", "people.ledger", "--dataset", "people", "--neighbors", neighbors,
-             "--epsilon", epsilon});
+  // people.ledger, for what people.toml declares.
+  void create_ledger(const std::string& epsilon = "1000000") const {
+    succeed({"ledger", "create", "people.ledger", "people.toml", "--epsilon", epsilon});
   }
   Outcome release(std::vector<std::string> more = {}) const {
     std::vector<std::string> arguments = {"release", "people.toml", "--ledger", "people.ledger", "--yes"};

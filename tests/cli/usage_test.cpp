@@ -98,12 +98,12 @@ TEST_F(UsageTest, WrongArgumentsGetSuggestions) {
       {{"release", "people.toml", "--yes"}, "--ledger is required"},
       {{"release", "people.toml", "--legder=x", "--yes"}, "--leg"},
       {{"ledger", "show", "x", "--release", "one"}, "--release"},
-      {{"ledger", "create", "x", "--dataset", "d", "--neighbors", "changeone", "--epsilon", "1"},
-       "did you mean \"change-one\"?"},
-      {{"ledger", "create", "x", "--dataset", "d", "--neighbors", "change-one", "--epsilon", "-1"},
-       "epsilon"},
-      {{"ledger", "create", "x", "--dataset", "d", "--neighbors", "change-one", "--epsilon", "one"},
-       "--epsilon"},
+      {{"ledger", "create", "x", "--epsilon", "1"}, "DECLARATION is required"},
+      {{"ledger", "create", "x", "people.toml"}, "--epsilon is required"},
+      {{"ledger", "create", "x", "people.toml", "--dataset", "d", "--epsilon", "1"},
+       "unknown option \"--dataset\""},
+      {{"ledger", "create", "x", "people.toml", "--epsilon", "-1"}, "epsilon"},
+      {{"ledger", "create", "x", "people.toml", "--epsilon", "one"}, "--epsilon"},
       {{"accuracy", "--epsilon", "1"}, "--sensitivity is required"},
       {{"accuracy", "--sensitivity", "1"}, "--epsilon: is missing"},
       {{"trace", "--vectors", "x", "--kernel", "sse"}, "kernel"},
@@ -130,7 +130,7 @@ TEST_F(UsageTest, APlanOpensNoDataFile) {
 }
 
 TEST_F(UsageTest, ReleasesAsATableAndAsJson) {
-  create_ledger("change-one");
+  create_ledger();
   const Outcome table = release();
   EXPECT_EQ(table.code, 0) << table.error;
   EXPECT_EQ(table.error, "");
@@ -154,24 +154,38 @@ TEST_F(UsageTest, ReleasesAsATableAndAsJson) {
 }
 
 TEST_F(UsageTest, DataComesFromThePathOrTheOption) {
-  create_ledger("change-one");
-  // A relative path starts at the specification, --data at the working folder.
+  // A relative path starts at the declaration, wherever the ledger is; --data at the working folder.
   std::filesystem::create_directory(path("sub"));
+  std::filesystem::create_directory(path("books"));
   std::filesystem::rename(path("people.csv"), path("sub/people.csv"));
   std::filesystem::rename(path("people.toml"), path("sub/people.toml"));
-  EXPECT_EQ(run({"release", "sub/people.toml", "--ledger", "people.ledger", "--yes"}).code, 0);
+  succeed({"ledger", "create", "books/people.ledger", "sub/people.toml", "--epsilon", "10"});
+  EXPECT_THAT(succeed({"ledger", "show", "books/people.ledger", "--declaration"}),
+              HasSubstr("path = \"../sub/people.csv\""));
+  const auto release = [&](const std::string& specification, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"release", specification, "--ledger", "books/people.ledger",
+                                          "--yes"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  };
+  EXPECT_EQ(release("sub/people.toml").code, 0);
+  // A specification elsewhere means another file by the same path.
   write("people.toml", people_toml);
-  EXPECT_EQ(release().code, 5);
-  EXPECT_EQ(release({"--data", "sub/people.csv"}).code, 0);
+  EXPECT_EQ(release("people.toml").code, 3);
+  EXPECT_EQ(release("people.toml", {"--data", "sub/people.csv"}).code, 0);
   write("people.toml", replaced(people_toml, "path = \"people.csv\"", ""));
-  const Outcome none = release();
+  EXPECT_EQ(release("people.toml").code, 0);
+  std::filesystem::remove(path("sub/people.csv"));
+  EXPECT_EQ(release("people.toml").code, 5);
+  // Where nobody said where the data lie, the command line has to.
+  create_ledger();
+  const Outcome none = run({"release", "people.toml", "--ledger", "people.ledger", "--yes"});
   EXPECT_EQ(none.code, 2);
   EXPECT_THAT(none.error, HasSubstr("--data FILE"));
-  EXPECT_EQ(Json::parse(ledger()).at("releases").size(), 2U);
 }
 
 TEST_F(UsageTest, WithoutATerminalYesIsRequired) {
-  create_ledger("change-one");
+  create_ledger();
   const Outcome outcome = run({"release", "people.toml", "--ledger", "people.ledger"});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.error, HasSubstr("--yes: is required"));
@@ -179,7 +193,7 @@ TEST_F(UsageTest, WithoutATerminalYesIsRequired) {
 }
 
 TEST_F(UsageTest, OnATerminalThePlanIsShownAndAQuestionAsked) {
-  create_ledger("change-one");
+  create_ledger();
   for (const char* answer : {"n\n", "\n", "no\n", "\x04"}) {
     const Outcome refused = on_terminal({"release", "people.toml", "--ledger", "people.ledger"}, answer);
     EXPECT_EQ(refused.code, 2);
@@ -201,7 +215,7 @@ TEST_F(UsageTest, OnATerminalThePlanIsShownAndAQuestionAsked) {
 }
 
 TEST_F(UsageTest, OutputFilesAreWholePrivateAndReplaceAtOnce) {
-  create_ledger("change-one");
+  create_ledger();
   write("report.json", "old");
   ::chmod(path("report.json").c_str(), 0644);
   const Outcome outcome = release({"--json", "--output", "report.json"});
@@ -227,7 +241,7 @@ TEST_F(UsageTest, OutputFilesAreWholePrivateAndReplaceAtOnce) {
 }
 
 TEST_F(UsageTest, AnOutputThatCannotBeWrittenCostsNothing) {
-  create_ledger("change-one");
+  create_ledger();
   for (const char* output : {"nowhere/report.json", "/", "/proc/report.json"}) {
     const Outcome outcome = release({"--output", output});
     EXPECT_EQ(outcome.code, 5) << output;
@@ -238,7 +252,7 @@ TEST_F(UsageTest, AnOutputThatCannotBeWrittenCostsNothing) {
 
 // A full disk or a closed pipe after the debit: the error says where the report still is, and there it is.
 TEST_F(UsageTest, WhatIsPaidForIsNeverLost) {
-  create_ledger("change-one");
+  create_ledger();
   const Outcome full = run({"release", "people.toml", "--ledger", "people.ledger", "--yes"}, "/dev/full");
   EXPECT_EQ(full.code, 5);
   EXPECT_THAT(full.error, HasSubstr("snapdp ledger show people.ledger --release 1"));
@@ -277,7 +291,7 @@ TEST_F(UsageTest, WhatIsPaidForIsNeverLost) {
 // The ledger takes the debit, but a file system that is full by then does not take the report: it is printed, and the
 // error says that this is the only copy.
 TEST_F(UsageTest, AReportThatTheLedgerCannotKeepIsPrinted) {
-  create_ledger("change-one");
+  create_ledger();
   std::string categories = "0";
   for (int i = 1; i < 20'000; ++i) categories += "," + std::to_string(i);
   write("people.toml", replaced(people_toml, "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]",

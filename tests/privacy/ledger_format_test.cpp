@@ -124,8 +124,8 @@ TEST(LedgerFormat, TimesHaveOneForm) {
 TEST(LedgerFormat, HashesAreAsDocumented) {
   std::string nonce;
   for (char c = 0; c < 32; ++c) nonce += c;
-  const ledger_format::Genesis genesis{
-      {"household-2024", "change-one", ""}, "1", "2024-05-01T12:34:56Z", nonce};
+  ledger_format::Genesis genesis{1,    {"household-2024", "change-one", ""}, "", "1", "2024-05-01T12:34:56Z",
+                                 nonce};
   const ledger_format::Hash start = hash_of(genesis);
   EXPECT_EQ(ledger_format::to_hex(start), "e2c1ba628a21f41a6a42b640e4792f5a0a1e3ba14f38840d56d97f4334ac58e0");
   const ledger_format::Record debit{1,     "debit",          1,         "2024-05-02T00:00:00Z", "1/4",
@@ -135,6 +135,25 @@ TEST(LedgerFormat, HashesAreAsDocumented) {
   const ledger_format::Record report{2, "report", 1, "2024-05-02T00:00:01Z", "0", "1/4", "", "{}"};
   EXPECT_EQ(ledger_format::to_hex(hash_of(next, report)),
             "26a5acb514320818be5f6508eab11b6e1581cf6b7af6397fd1b9a6efa3542a45");
+  // Version 2: h(b"snapdp ledger 2", b"household-2024", b"change-one", b"", b"[data]\n", b"1", ...)
+  genesis.version = 2;
+  genesis.declaration = "[data]\n";
+  EXPECT_EQ(ledger_format::to_hex(hash_of(genesis)),
+            "c967f13dbf1c66621def46a9334522fa9a43396772c17760a8eaf19e25d549ea");
+}
+
+TEST(LedgerFormat, KeepsTheDeclaration) {
+  const ledger_testing::ScratchFolder folder;
+  const auto path = folder / "a.ledger";
+  // Longer than a page of the file, so that it has pages of its own.
+  const std::string declaration = "[data]\n# " + std::string(100'000, 'x') + "\n";
+  Ledger::create(path, {"people", "change-one", ""}, 1, declaration);
+  Ledger ledger = Ledger::open(path);
+  EXPECT_EQ(ledger.declaration(), declaration);
+  ledger.debit(ledger.identity(), {{"a", Rational(1, 2)}}, "");
+  ledger.verify();
+  EXPECT_EQ(Ledger::open(path).declaration(), declaration);
+  EXPECT_EQ(Ledger::open(path).balance().spent, Rational(1, 2));
 }
 
 // A ledger written by the first version opens for ever: tests/data/ledger-1.db, its contents below.
@@ -144,6 +163,7 @@ TEST(LedgerFormat, TheFirstVersionsFileStillOpens) {
   ledger_testing::write_bytes(path, ledger_testing::read_bytes(SNAPDP_TEST_DATA "/ledger-1.db"));
   Ledger ledger = Ledger::open(path);
   EXPECT_EQ(ledger.identity(), (LedgerIdentity{"household-2024", "add-remove", "pid"}));
+  EXPECT_EQ(ledger.declaration(), "");
   const LedgerBalance balance = ledger.verify();
   EXPECT_EQ(balance.budget, Rational(3, 2));
   EXPECT_EQ(balance.spent, Rational(5, 6));

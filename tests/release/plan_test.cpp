@@ -30,17 +30,17 @@ neighbors = "add-remove"
 epsilon = 10
 )";
 
-Plan plan_of(const std::string& head, const std::string& statistics, std::vector<SourceColumn> schema = {}) {
-  return Plan(Specification::parse(head + statistics, "s.toml"), schema);
+Plan plan_of(const std::string& head, const std::string& statistics) {
+  return Plan(Specification::parse(head + statistics, "s.toml"));
 }
 
 std::string statistic(const std::string& name, const std::string& keys) {
   return "[[statistic]]\nname = \"" + name + "\"\n" + keys + "\n";
 }
 
-Error refusal(const std::string& head, const std::string& statistics, std::vector<SourceColumn> schema = {}) {
+Error refusal(const std::string& head, const std::string& statistics) {
   try {
-    plan_of(head, statistics, std::move(schema));
+    plan_of(head, statistics);
   } catch (const Error& error) {
     return error;
   }
@@ -241,31 +241,27 @@ TEST(Plan, DecimalBoundsRoundOutward) {
   EXPECT_EQ(plan.statistics()[1].bounds[0], Bounds(-1, 1));
 }
 
-TEST(Plan, TheSchemaGivesTypesThatTheSpecificationLeavesOpen) {
+// What is not declared is real, whatever a file's schema says.
+TEST(Plan, TypesComeFromTheStatisticOrTheDeclaration) {
   const std::string sum = statistic("s", "kind = \"sum\"\ncolumn = \"x\"\nbounds = [0, 9]\nepsilon = 0.001");
   const auto is_integer = [](const Plan& plan) {
     return plan.statistics()[0].measurements[0].measurement.aggregation().output_domain().integer;
   };
   EXPECT_FALSE(is_integer(plan_of(change_one_head, sum)));
-  EXPECT_TRUE(is_integer(plan_of(change_one_head, sum, {{"x", AtomType::integer, ""}})));
-  const std::string real = replaced(sum, "bounds", "type = \"real\"\nbounds");
-  EXPECT_FALSE(is_integer(plan_of(change_one_head, real, {{"x", AtomType::integer, ""}})));
-  const std::string integer = replaced(sum, "bounds", "type = \"integer\"\nbounds");
-  const Error error = refusal(change_one_head, integer, {{"x", AtomType::real, ""}});
-  EXPECT_EQ(error.code(), ErrorCode::bad_data);
-  EXPECT_THAT(error.what(), HasSubstr("stores column \"x\" as real"));
-  EXPECT_THAT(refusal(change_one_head, sum, {{"x", AtomType::text, ""}}).what(), HasSubstr("holds text"));
-  // A plan of a Parquet file opens no file, and says what it does not know.
-  const std::string parquet = replaced(change_one_head, "dataset", "path = \"x.PARQUET\"\ndataset");
-  EXPECT_THAT(plan_of(parquet, sum).to_table(), HasSubstr("Columns without a type are planned as real"));
-  EXPECT_THAT(plan_of(parquet, real).to_table(), testing::Not(HasSubstr("without a type")));
-  EXPECT_THAT(plan_of(parquet, sum, {{"x", AtomType::integer, ""}}).to_table(),
-              testing::Not(HasSubstr("without a type")));
-  EXPECT_THAT(plan_of(change_one_head, sum).to_table(), testing::Not(HasSubstr("without a type")));
+  EXPECT_FALSE(
+      is_integer(plan_of(replaced(change_one_head, "dataset", "path = \"x.parquet\"\ndataset"), sum)));
+  EXPECT_TRUE(is_integer(plan_of(change_one_head, replaced(sum, "bounds", "type = \"integer\"\nbounds"))));
+  const std::string integer = "[columns.x]\ntype = \"integer\"\n";
+  EXPECT_TRUE(is_integer(plan_of(change_one_head, integer + sum)));
   const std::string covariance = statistic(
       "c", "kind = \"covariance\"\ncolumns = [\"x\", \"y\"]\nbounds = [[0, 1], [0, 1]]\nepsilon = 1");
-  EXPECT_NO_THROW(
-      plan_of(change_one_head, covariance, {{"x", AtomType::real, ""}, {"y", AtomType::integer, ""}}));
+  const std::string both = integer + "[columns.y]\ntype = \"integer\"\n";
+  const auto type = [&](const std::string& columns) {
+    return plan_of(change_one_head, columns + covariance).specification().statistics[0].type;
+  };
+  EXPECT_EQ(type(""), std::nullopt);
+  EXPECT_EQ(type(integer), AtomType::real);
+  EXPECT_EQ(type(both), AtomType::integer);
 }
 
 struct Fault {
@@ -421,12 +417,12 @@ TEST(Plan, UnitsMultiplyTheSensitivity) {
 TEST(Plan, GroupsKnowTheirKeysTypes) {
   const std::string grouped =
       statistic("n", "kind = \"count\"\nepsilon = 1\ngroup_by = \"g\"\nkeys = [1, 2]");
-  const std::vector<SourceColumn> integers{{"g", AtomType::integer, ""}};
-  const std::vector<SourceColumn> texts{{"g", AtomType::text, ""}};
-  EXPECT_EQ(plan_of(add_remove_head, grouped, integers).statistics()[0].groups, 2U);
-  EXPECT_EQ(refusal(add_remove_head, grouped, texts).parameter(), "keys");
-  EXPECT_EQ(refusal(add_remove_head, replaced(grouped, "[1, 2]", "[\"1\"]"), integers).parameter(), "keys");
-  EXPECT_EQ(refusal(add_remove_head, replaced(grouped, "[1, 2]", "[1.5]"), integers).parameter(), "keys");
+  const std::string integers = "[columns.g]\ntype = \"integer\"\n";
+  const std::string texts = "[columns.g]\ntype = \"text\"\n";
+  EXPECT_EQ(plan_of(add_remove_head, integers + grouped).statistics()[0].groups, 2U);
+  EXPECT_EQ(refusal(add_remove_head, texts + grouped).parameter(), "keys");
+  EXPECT_EQ(refusal(add_remove_head, integers + replaced(grouped, "[1, 2]", "[\"1\"]")).parameter(), "keys");
+  EXPECT_EQ(refusal(add_remove_head, integers + replaced(grouped, "[1, 2]", "[1.5]")).parameter(), "keys");
   const std::string mean = statistic("m",
                                      "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 1]\naccuracy = 0.1\n"
                                      "group_by = \"g\"\nkeys = [1]");

@@ -73,12 +73,12 @@ Error refusal(const std::string& text) {
 
 TEST(Specification, ReadsEveryKey) {
   const Specification s = Specification::parse(change_one_text, "people.toml", "/home/custodian");
-  EXPECT_EQ(s.data, "/home/custodian/people.csv");
-  EXPECT_EQ(s.dataset, "household-2024");
-  EXPECT_EQ(s.neighbors, Neighbors::change_one);
-  EXPECT_EQ(s.size, 10000U);
-  EXPECT_EQ(s.impute, Rational(0));
-  EXPECT_FALSE(s.drop_nulls);
+  EXPECT_EQ(s.data.path, "/home/custodian/people.csv");
+  EXPECT_EQ(s.data.dataset, "household-2024");
+  EXPECT_EQ(s.data.neighbors, Neighbors::change_one);
+  EXPECT_EQ(s.data.size, 10000U);
+  EXPECT_EQ(s.data.impute, Rational(0));
+  EXPECT_FALSE(s.data.drop_nulls);
   EXPECT_EQ(s.budget, 1);
   EXPECT_EQ(s.identity(), (LedgerIdentity{"household-2024", "change-one", ""}));
   EXPECT_EQ(s.text, change_one_text);
@@ -118,9 +118,9 @@ TEST(Specification, ReadsTheAddRemoveForm) {
           "[[statistic]]\nname = \"ages\"\nkind = \"histogram\"\ncolumn = \"c\"\nedges = [-1, 0, "
           "20.5]\nepsilon = 0.1\n",
       "p.toml");
-  EXPECT_TRUE(s.data.empty());
-  EXPECT_FALSE(s.size.has_value());
-  EXPECT_TRUE(s.drop_nulls);
+  EXPECT_TRUE(s.data.path.empty());
+  EXPECT_FALSE(s.data.size.has_value());
+  EXPECT_TRUE(s.data.drop_nulls);
   EXPECT_EQ(s.statistics[0].split[0], Rational(1, 3));
   EXPECT_TRUE(s.statistics[0].grid.is_notes());
   EXPECT_EQ(s.statistics[0].alpha, parse_rational("1e-300", "alpha"));
@@ -161,7 +161,7 @@ TEST(Specification, NumbersAreWhatTheSourceTextSays) {
       "budget = { epsilon = 1 }\n",
       "p.toml");
   EXPECT_EQ(inline_form.statistics[0].epsilon, Rational(1, 10));
-  EXPECT_EQ(inline_form.impute, Rational(3, 10));
+  EXPECT_EQ(inline_form.data.impute, Rational(3, 10));
 }
 
 TEST(Specification, AByteOrderMarkAndCarriageReturnsChangeNothing) {
@@ -405,9 +405,9 @@ TEST(Specification, ChoosesRowsUnderAddRemove) {
   const Specification specification = Specification::parse(
       with_data("privacy_unit = \"pid\"\nmax_rows_per_unit = 2\nwhere = \"age >= 18 and state in (6, 36)\""),
       "s.toml");
-  EXPECT_EQ(specification.privacy_unit, "pid");
-  EXPECT_EQ(specification.max_rows_per_unit, 2U);
-  EXPECT_THAT(specification.where->columns(), ElementsAre("age", "state"));
+  EXPECT_EQ(specification.data.privacy_unit, "pid");
+  EXPECT_EQ(specification.data.max_rows_per_unit, 2U);
+  EXPECT_THAT(specification.data.where->columns(), ElementsAre("age", "state"));
   EXPECT_EQ(specification.identity().privacy_unit, "pid");
   EXPECT_EQ(Specification::parse(add_remove_text, "s.toml").identity().privacy_unit, "");
 

@@ -74,15 +74,14 @@ TEST(Where, RefusesWhatIsNotInIt) {
   EXPECT_THAT(refusal(std::string("a = 1\0", 6)), HasSubstr("has no meaning"));
 }
 
-TEST(Where, TakesItsTypesFromTheSchema) {
-  const std::vector<SourceColumn> schema{
-      {"n", AtomType::integer, ""}, {"t", AtomType::text, ""}, {"c", {}, ""}};
-  const RowSelection::Condition condition = Where::parse("t = 'a' and n > 2 and c > 2").bind(schema);
+TEST(Where, TakesItsTypesFromTheDeclaration) {
+  const std::map<std::string, AtomType> declared{{"n", AtomType::integer}, {"t", AtomType::text}};
+  const RowSelection::Condition condition = Where::parse("t = 'a' and n > 2 and c > 2").bind(declared);
   EXPECT_THAT(condition.columns, ElementsAre("t", "n", "c"));
   EXPECT_THAT(condition.types, ElementsAre(AtomType::text, AtomType::integer, AtomType::real));
   condition.predicate.require_fits(untrusted_domain(condition.types));
-  EXPECT_THROW(Where::parse("t = 1").bind(schema), Error);
-  EXPECT_THROW(Where::parse("n = '1'").bind(schema), Error);
+  EXPECT_THROW(Where::parse("t = 1").bind(declared), Error);
+  EXPECT_THROW(Where::parse("n = '1'").bind(declared), Error);
 }
 
 }  // namespace

@@ -153,7 +153,9 @@ class Campaign {
   void create_ledger() {
     for (const auto& entry : std::filesystem::directory_iterator(folder_ / "ledger"))
       std::filesystem::remove(entry.path());
-    Ledger::create(ledger_, {"people", "change-one", ""}, 1000);
+    Ledger::create(
+        ledger_, {"people", "change-one", ""}, 1000,
+        "[data]\ndataset = \"people\"\nneighbors = \"change-one\"\npath = \"../people.csv\"\nsize = 4\n");
     anchor_.reset();
     releases_ = 0;
   }

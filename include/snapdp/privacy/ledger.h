@@ -107,9 +107,11 @@ class Ledger {
   // How long a call waits for other processes unless set_lock_wait() says otherwise.
   static constexpr std::chrono::milliseconds default_lock_wait{30'000};
 
-  // Makes a new ledger with mode 0600, whatever the umask. Never touches an existing file. budget > 0.
+  // Makes a new ledger with mode 0600, whatever the umask. Never touches an existing file. budget > 0. `declaration` is
+  // what its custodian says of the dataset, kept as text and covered by the hash chain: snapdp/release/declaration.h
+  // makes it and reads it. Without one (""), a specification may not say how a file is read.
   static Ledger create(const std::filesystem::path& path, const LedgerIdentity& identity,
-                       const Rational& budget);
+                       const Rational& budget, std::string_view declaration = {});
 
   // Opens an existing ledger. Refuses a file that is missing, not a ledger, inconsistent, a symbolic link,
   // one of several hard links, or writable by group or world. Takes the same time however many releases are
@@ -124,6 +126,7 @@ class Ledger {
   const std::filesystem::path& path() const;
   const LedgerIdentity& identity() const;
   const Rational& budget() const;
+  const std::string& declaration() const;
 
   // As the file stands now, other processes' debits included.
   LedgerBalance balance() const;

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -77,10 +76,9 @@ struct Saving {
 
 class Plan {
  public:
-  // `schema` gives the types of columns that the specification leaves open (Parquet); columns without a type
-  // are real. Throws what Specification throws for values that the mechanism or the column's type cannot
-  // take, and budget_refused when the statistics together cost more than the budget of the run.
-  explicit Plan(Specification specification, std::span<const SourceColumn> schema = {});
+  // Throws what Specification throws for values that the mechanism or the column's type cannot take, and
+  // budget_refused when the statistics together cost more than the budget of the run.
+  explicit Plan(Specification specification);
 
   const Specification& specification() const { return specification_; }
   const std::vector<PlannedStatistic>& statistics() const { return statistics_; }
@@ -104,7 +102,6 @@ class Plan {
 
  private:
   Specification specification_;
-  std::vector<SourceColumn> schema_;
   RowSelection selection_;
   std::vector<PlannedStatistic> statistics_;
   Rational epsilon_;

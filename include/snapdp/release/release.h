@@ -1,14 +1,16 @@
 // The release step: the one place where noise is drawn. Its order is always the same:
 //
-//   plan -> ledger check -> header check -> fold -> size check -> durable debit -> noise -> report into the
-//   ledger
+//   declaration of the ledger -> plan -> ledger check -> header check -> fold -> size check -> durable debit ->
+//   noise -> report into the ledger
 //
 // What fails before the debit costs nothing; after it nothing is lost: the finished report is in the ledger
 // before this function returns it.
 //
 //   Ledger ledger = Ledger::open("household.ledger");
-//   const Released released = release(Specification::read("people.toml"), ledger,
-//                                     [] { return open_duckdb_source(...); });
+//   const Specification specification = Specification::read("people.toml", Declaration::of(ledger));
+//   const Released released = release(specification, ledger, [](const Declaration& data) {
+//     return open_duckdb_source({.path = data.path});
+//   });
 //   std::cout << released.report.to_table();
 #pragma once
 
@@ -42,11 +44,18 @@ struct Released {
   std::string not_stored;
 };
 
-// Opens the data. Called after the ledger has agreed.
-using OpenSource = std::function<std::unique_ptr<Source>()>;
+// Opens the data as the declaration in force says. Called after the ledger has agreed.
+using OpenSource = std::function<std::unique_ptr<Source>(const Declaration&)>;
 
-// Throws, with nothing debited: what Plan throws; budget_refused when the ledger is for something else or has
-// too little left; bad_data when a column is missing or cannot be used, or under change-one when the data do
+// Where the data lie: where the ledger's declaration says or, when the ledger has none, nowhere. Throws budget_refused
+// when the specification names another file, because only the declaration's author may. For whoever does not hold the
+// file himself.
+std::filesystem::path declared_path(const Specification& specification, const Ledger& ledger);
+
+// What the ledger's declaration says is in force, whatever declaration `specification` was read with.
+//
+// Throws, with nothing debited: what Plan throws; budget_refused when the ledger is for something else, its
+// declaration says something else, or too little is left; bad_data when a column is missing or cannot be used, or under change-one when the data do
 // not have the declared size (the message names the declared size only); io when the data cannot be read;
 // invalid_argument naming "confirm" when the answer was no. Throws with the debit standing, which the message
 // says: io when the system generator fails.

@@ -1,8 +1,14 @@
-// A specification: what is public about the data, which statistics are wanted, and what they may cost. It is
-// read from TOML; docs/specification.md describes every key.
+// A specification: which statistics an analyst asks of a dataset, and what they may cost. It is read from TOML;
+// docs/specification.md describes every key.
 //
 //   Specification specification = Specification::read("people.toml");
 //   Plan plan(specification);                    // sensitivities, noise and accuracy; opens no data file
+//
+// What is public about the data is the custodian's declaration (declaration.h). The file may hold it too, or leave it
+// to the one that the ledger keeps:
+//
+//   const std::optional<Declaration> declared = Declaration::of(ledger);
+//   Specification specification = Specification::read("question.toml", declared);
 //
 // Numbers are read from the source text, so 0.1 is one tenth. Whatever is wrong is an Error
 // (invalid_argument, except io for a file that cannot be read) that names the file, the line, the key, the
@@ -17,26 +23,12 @@
 #include <vector>
 
 #include "snapdp/framework/chunk.h"
-#include "snapdp/framework/metric.h"
 #include "snapdp/mechanism/grid_choice.h"
 #include "snapdp/mechanism/mechanism.h"
 #include "snapdp/numeric/rational.h"
-#include "snapdp/privacy/ledger.h"
-#include "snapdp/release/where.h"
+#include "snapdp/release/declaration.h"
 
 namespace snapdp {
-
-// Which two datasets an observer must not be able to tell apart.
-enum class Neighbors {
-  change_one,  // one row is replaced; the number of rows is public
-  add_remove,  // one row is added or removed; the number of rows is private
-};
-
-// "change-one", "add-remove".
-std::string to_string(Neighbors neighbors);
-// "change-one" and "add-remove" only; invalid_argument, with a suggestion, for anything else.
-Neighbors parse_neighbors(std::string_view text, std::string_view parameter);
-Metric metric_of(Neighbors neighbors);
 
 enum class StatisticKind {
   count,
@@ -59,18 +51,12 @@ std::string to_string(StatisticKind kind);
 // `split`; none when it is released itself.
 std::vector<std::string> parts_of(StatisticKind kind, Neighbors neighbors);
 
-// As written, lower <= upper. A plan rounds them outward to what the column's type can hold.
-struct DecimalBounds {
-  Rational lower;
-  Rational upper;
-};
-
 // One [[statistic]].
 struct StatisticSpecification {
   std::string name;
   StatisticKind kind = StatisticKind::count;
   std::vector<std::string> columns;   // none for a count, two for a covariance or correlation, else one
-  std::optional<AtomType> type;       // as declared
+  std::optional<AtomType> type;       // as stated or declared; absent: real
   std::vector<DecimalBounds> bounds;  // one a column, except for counts, histograms and distinct
   std::optional<Rational>
       epsilon;  // exactly one of epsilon, accuracy and weight, or none when the statistic is a
@@ -96,40 +82,35 @@ struct StatisticSpecification {
   std::optional<std::string> group_by;
   std::vector<Rational> key_numbers;
   std::vector<std::string> key_texts;
+  AtomType key_type = AtomType::real;  // of the column of the groups
   std::optional<std::uint64_t> max_groups_per_unit;
   int line = 0;  // where it stands in the file, for messages
 };
 
 struct Specification {
-  // The longest file, and limits on what is in it.
-  static constexpr std::size_t max_bytes = std::size_t{1} << 20;
   static constexpr std::size_t max_statistics = 1000;
-  static constexpr std::size_t max_bins = 100'000;
+  static constexpr std::size_t max_bins = Declaration::max_values;
 
-  std::string text;            // as read
-  std::string name;            // how messages call the file
-  std::filesystem::path data;  // relative paths are taken from the folder of the specification; may be empty
-  char delimiter = ',';
-  std::string dataset;
-  Neighbors neighbors = Neighbors::change_one;
-  std::optional<std::uint64_t> size;           // change-one: the public number of rows
-  std::optional<std::uint64_t> expected_size;  // add-remove: a public guess, used for planning only
-  bool drop_nulls = false;                     // add-remove only
-  std::optional<Rational> impute;              // what nulls become; absent: the midpoint of the bounds
-  // add-remove only: neighbors differ by all rows of one unit, of which max_rows_per_unit are kept.
-  std::optional<std::string> privacy_unit;
-  std::uint64_t max_rows_per_unit = 1;
-  std::optional<Where> where;  // add-remove only: the rows that count
-  Rational budget;             // caps the run
+  std::string text;                   // as read
+  std::string name;                   // how messages call the file
+  std::filesystem::path folder;       // of the file; relative paths start there
+  std::filesystem::path stated_path;  // where the file itself says that the data lie; may be empty
+  Declaration data;                   // what is in force of the dataset
+  Rational budget;                    // caps the run
   std::vector<StatisticSpecification> statistics;
 
-  static Specification read(const std::filesystem::path& path);
-  // `name` is how messages call the text; `folder` is where relative data paths start.
+  // With `declared`, what a ledger keeps, the file needs no [data], and throws budget_refused when it says something
+  // else there. `name` is how messages call the text; `folder` is where relative data paths start.
+  static Specification read(const std::filesystem::path& path,
+                            const std::optional<Declaration>& declared = std::nullopt);
   static Specification parse(std::string_view text, std::string name,
-                             const std::filesystem::path& folder = {});
+                             const std::filesystem::path& folder = {},
+                             const std::optional<Declaration>& declared = std::nullopt);
+  // The same text under what a ledger keeps.
+  Specification under(const Declaration& declared) const { return parse(text, name, folder, declared); }
 
   // What the ledger must agree to.
-  LedgerIdentity identity() const { return {dataset, to_string(neighbors), privacy_unit.value_or("")}; }
+  LedgerIdentity identity() const { return data.identity(); }
   // Whether public facts alone determine the statistic, which is then released exactly and costs nothing: the
   // count under change-one, and what is computed from a column whose bounds are equal.
   bool is_constant(const StatisticSpecification& statistic) const;

@@ -13,9 +13,8 @@
 // missing cell does is in snapdp/framework/predicate.h.
 #pragma once
 
+#include <map>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,9 +35,9 @@ class Where {
   // Without repetition, in the order in which they are named first; at most Chunk::max_columns.
   const std::vector<std::string>& columns() const { return columns_; }
 
-  // The condition over typed columns. Columns compared with texts are text; others have the type that the schema gives
-  // (integer or real), real where it gives none. Throws bad_data when the schema has another type.
-  RowSelection::Condition bind(std::span<const SourceColumn> schema) const;
+  // The condition over typed columns: of the declared types, and where none is declared text when compared with texts,
+  // else real. Throws invalid_argument naming "where" when a column is declared as the other.
+  RowSelection::Condition bind(const std::map<std::string, AtomType>& declared) const;
 
   struct Node;
 

@@ -1,0 +1,455 @@
+#include "snapdp/release/declaration.h"
+
+#include <algorithm>
+#include <set>
+
+#include "declaration_reader.h"
+#include "snapdp/numeric/float_environment.h"
+#include "snapdp/release/suggestion.h"
+#include "toml_values.h"
+
+namespace snapdp {
+namespace {
+
+const std::vector<std::string> neighbor_names = {"change-one", "add-remove"};
+const std::vector<std::string> data_keys = {
+    "path",          "format", "delimiter",    "dataset",           "neighbors", "size",
+    "expected_size", "nulls",  "privacy_unit", "max_rows_per_unit", "where"};
+const std::vector<std::string> column_keys = {"type", "bounds", "categories", "keys", "description"};
+
+// Keys of [data] that a specification may have although the declaration is silent about them: each chooses among
+// functions of one row, or guesses. Everything else says how rows are read or what is protected.
+const std::set<std::string> free_keys = {"where", "nulls", "expected_size"};
+// Keys whose numbers may be written as texts.
+const std::set<std::string> numeric_keys = {"bounds", "impute", "size", "expected_size", "max_rows_per_unit"};
+
+// A value for a message: cut to 60 bytes.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t longest = 60;
+  if (text.size() <= longest) return text;
+  std::size_t length = longest;
+  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U) --length;
+  return text.substr(0, length) + "...";
+}
+
+std::string canonical_string(std::string_view text) {
+  constexpr std::string_view hex = "0123456789abcdef";
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      quoted += std::string("\\u00") + hex[byte >> 4U] + hex[byte & 15U];
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+// A number of at most 100 digits as TOML reads it back, whatever its size: 12, 0.25, 123e-45; in quotes where TOML's
+// parser might not hold it, or when it has no finite decimal.
+std::string canonical_number(const Rational& value) {
+  constexpr int most_places = 600;  // parse_rational reads no decimal of more
+  if (value.get_den() == 1 && value.get_num().fits_slong_p()) return value.get_num().get_str();
+  std::string text = to_string(value);
+  if (text.find('/') == std::string::npos) {
+    const bool whole = text.find_first_not_of("-0123456789") == std::string::npos;
+    return whole ? text + ".0" : text;
+  }
+  Rational scaled = value;
+  for (int places = 0; places <= most_places; ++places, scaled *= 10) {
+    if (scaled.get_den() == 1) return scaled.get_num().get_str() + "e-" + std::to_string(places);
+  }
+  return '"' + text + '"';
+}
+
+bool is_bare(std::string_view key) {
+  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+std::string canonical_key(std::string_view key) {
+  return is_bare(key) ? std::string(key) : canonical_string(key);
+}
+
+class Canonical {
+ public:
+  explicit Canonical(const TomlDocument& document) : document_(document) {}
+
+  std::string value(const toml::node& node, const std::string& key) const {
+    if (const auto* array = node.as_array()) {
+      std::string text;
+      for (const toml::node& entry : *array) text += (text.empty() ? "" : ", ") + value(entry, key);
+      return "[" + text + "]";
+    }
+    if (const auto* table = node.as_table()) {
+      std::map<std::string, std::string> sorted;
+      for (const auto& [name, entry] : *table)
+        sorted[std::string(name.str())] = value(entry, std::string(name.str()));
+      std::string text;
+      for (const auto& [name, entry] : sorted)
+        text += (text.empty() ? "" : ", ") + canonical_key(name) + " = " + entry;
+      return "{ " + text + " }";
+    }
+    if (node.is_number()) return canonical_number(document_.number(node, "", key));
+    if (const auto* text = node.as_string()) return this->text(text->get(), key);
+    if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+    return document_.shown(node);  // a date; no key takes one
+  }
+
+ private:
+  static std::string text(const std::string& text, const std::string& key) {
+    // Beyond these, TOML's own parser does not take the number.
+    static const Rational largest = parse_rational("1e300", "");
+    if (numeric_keys.contains(key)) {
+      try {
+        const Rational number = parse_rational(text, key);
+        const Rational size = abs(number);
+        if (size == 0 || (size < largest && size * largest > 1)) return canonical_number(number);
+      } catch (const Error&) {
+        return canonical_string(text);  // the reader of the key says what is wrong with it
+      }
+    }
+    return canonical_string(text);
+  }
+
+  const TomlDocument& document_;
+};
+
+// The tables that a declaration is made of, by the names that Entries has for them.
+std::map<std::string, const toml::table*> tables_of(const TomlDocument& document) {
+  std::map<std::string, const toml::table*> tables;
+  const toml::table& root = document.root();
+  if (const auto* data = root.get_as<toml::table>("data")) tables["data"] = data;
+  if (const auto* columns = root.get_as<toml::table>("columns")) {
+    for (const auto& [name, column] : *columns) {
+      if (const auto* table = column.as_table()) tables["columns." + canonical_key(name.str())] = table;
+    }
+  }
+  return tables;
+}
+
+Declaration::Entries entries_of(const TomlDocument& document) {
+  const Canonical canonical(document);
+  Declaration::Entries entries;
+  for (const auto& [name, table] : tables_of(document)) {
+    for (const auto& [key, value] : *table)
+      entries[name][std::string(key.str())] = canonical.value(value, std::string(key.str()));
+    if (table->empty()) entries[name];  // a column that is declared, and nothing about it
+  }
+  return entries;
+}
+
+void read_nulls(const TomlDocument& document, const TomlTable& data, Declaration& declaration) {
+  const bool add_remove = declaration.neighbors == Neighbors::add_remove;
+  if (data.get("nulls").is_string()) {
+    if (data.get_text("nulls") != "drop") data.refuse("nulls", "must be \"drop\" or { impute = NUMBER }");
+    if (!add_remove) {
+      data.refuse(
+          "nulls",
+          "is not available under change-one, because the number of rows that are left would show; use "
+          "nulls = { impute = NUMBER }");
+    }
+    declaration.drop_nulls = true;
+    return;
+  }
+  const TomlTable nulls(document, data.get_table("nulls"), "[data]: nulls: ", {"impute"});
+  declaration.impute = nulls.get_number("impute");
+  declaration.drop_nulls = false;
+}
+
+void read_where(const TomlTable& data, Declaration& declaration) {
+  if (declaration.neighbors == Neighbors::change_one) {
+    data.refuse("where",
+                "is not available under change-one, because the number of rows that are left is not public; "
+                "use neighbors = \"add-remove\"");
+  }
+  try {
+    declaration.where = Where::parse(data.get_text("where"));
+    static_cast<void>(declaration.where->bind(declaration.types()));
+  } catch (const Error& error) {
+    const std::string why = error.what();
+    const std::string opening = "where: ";
+    if (!why.starts_with(opening)) throw;
+    data.refuse("where", why.substr(opening.size()));
+  }
+}
+
+void read_expected_size(const TomlTable& data, Declaration& declaration) {
+  if (declaration.neighbors == Neighbors::change_one)
+    data.refuse("expected_size", "belongs to add-remove; under change-one use size");
+  declaration.expected_size = data.get_count("expected_size");
+}
+
+void read_size(const TomlTable& data, Declaration& declaration) {
+  if (declaration.neighbors == Neighbors::change_one) {
+    if (!data.has("size")) {
+      data.refuse_missing("size",
+                          "is missing; change-one neighbors need the public number of rows, size = 10000");
+    }
+    declaration.size = data.get_count("size");
+  } else if (data.has("size")) {
+    data.refuse("size",
+                "is private under add-remove; for planning give a public guess as expected_size, or use "
+                "neighbors = \"change-one\" if the number of rows is public");
+  }
+}
+
+void read_unit(const TomlTable& data, Declaration& declaration) {
+  if (data.has("privacy_unit")) {
+    if (declaration.neighbors == Neighbors::change_one) {
+      data.refuse("privacy_unit",
+                  "is not available under change-one, because the number of rows that are left is not "
+                  "public; use neighbors = \"add-remove\"");
+    }
+    declaration.privacy_unit = get_name(data, "privacy_unit");
+    if (!data.has("max_rows_per_unit")) {
+      data.refuse_missing("max_rows_per_unit",
+                          "is missing; say how many rows of one privacy unit count at most, "
+                          "max_rows_per_unit = 1 (all noise grows with it)");
+    }
+  }
+  if (!data.has("max_rows_per_unit")) return;
+  if (!declaration.privacy_unit)
+    data.refuse("max_rows_per_unit",
+                "applies only with privacy_unit; name the column of the unit, or remove it");
+  declaration.max_rows_per_unit = data.get_count("max_rows_per_unit");
+}
+
+// How the file is read.
+void read_shape(const TomlTable& data, const std::filesystem::path& folder, Declaration& declaration) {
+  if (data.has("path")) {
+    const std::filesystem::path path = data.get_text("path");
+    declaration.path = path.is_absolute() ? path : folder / path;
+  }
+  if (data.has("format")) {
+    declaration.format = data.get_choice("format", {"csv", "parquet"}) == "csv"
+                             ? Declaration::Format::csv
+                             : Declaration::Format::parquet;
+  }
+  if (!data.has("delimiter")) return;
+  if (declaration.format == Declaration::Format::parquet)
+    data.refuse("delimiter", "does not go with format = \"parquet\"; remove one of them");
+  const std::string delimiter = data.get_text("delimiter");
+  // Letters, digits, signs, points and quotes occur in cells.
+  constexpr std::string_view allowed = "\t!#$%&'()*,/:;<=>?@[\\]^`{|}~";
+  if (delimiter.size() != 1 || allowed.find(delimiter[0]) == std::string_view::npos)
+    data.refuse("delimiter", R"(must be one character such as ",", ";", "|" or "\t")");
+  declaration.delimiter = delimiter[0];
+}
+
+// A number with type = "integer" is one that such a cell can be.
+void check_integers(const TomlTable& table, const std::string& key, const PublicValues& values) {
+  for (const Rational& number : values.numbers) {
+    if (number.get_den() != 1 || !number.get_num().fits_slong_p())
+      table.refuse(key, "must be whole numbers that fit 64 bits, because type = \"integer\"");
+  }
+}
+
+ColumnDeclaration read_column(const TomlTable& table) {
+  ColumnDeclaration column;
+  if (table.has("type")) column.type = get_type(table, true);
+  if (table.has("categories") && table.has("keys"))
+    table.refuse("keys",
+                 "cannot stand beside categories: both are the column's public values; remove one of them");
+  for (const std::string key : {"categories", "keys"}) {
+    if (!table.has(key)) continue;
+    column.values = get_values(table, key, key == "keys" ? "key" : "category", column.type);
+    if (!column.values.texts.empty()) column.type = AtomType::text;
+    if (column.type == AtomType::integer) check_integers(table, key, column.values);
+  }
+  if (table.has("bounds")) {
+    if (column.type == AtomType::text)
+      table.refuse("bounds", "need numbers, and the column is text; remove them, or say type = \"real\"");
+    column.bounds = to_bounds(table, table.get_numbers("bounds"));
+  }
+  if (table.has("description")) column.description = table.get_text("description");
+  return column;
+}
+
+void read_columns(const TomlDocument& document, const TomlTable& root, Declaration& declaration) {
+  if (!root.has("columns")) return;
+  for (const auto& [key, node] : root.get_table("columns")) {
+    const std::string name(key.str());
+    const std::string context = "[columns." + canonical_key(name) + "]: ";
+    const auto* table = node.as_table();
+    if (table == nullptr || name.empty() || name.size() > longest_name) {
+      throw Error(
+          ErrorCode::invalid_argument, "columns",
+          document.place(node.source()) + "columns: " + quoted_text(name) +
+              ": must be a table headed [columns.NAME], with the name of a column of at most 256 bytes");
+    }
+    declaration.columns[name] = read_column(TomlTable(document, *table, context, column_keys));
+  }
+}
+
+TomlTable data_table(const TomlDocument& document, const TomlTable& root) {
+  return TomlTable(document, root.get_table("data"), "[data]: ", data_keys);
+}
+
+}  // namespace
+
+const std::vector<std::string>& root_keys() {
+  static const std::vector<std::string> keys = {"data", "columns", "budget", "statistic"};
+  return keys;
+}
+
+std::string to_string(Neighbors neighbors) {
+  return neighbor_names[static_cast<std::size_t>(neighbors)];
+}
+
+Neighbors parse_neighbors(std::string_view text, std::string_view parameter) {
+  const auto found = std::find(neighbor_names.begin(), neighbor_names.end(), text);
+  if (found == neighbor_names.end()) {
+    throw Error(ErrorCode::invalid_argument, std::string(parameter),
+                std::string(parameter) + " = " + quoted_text(text) + ": must be " +
+                    either_of(neighbor_names) + did_you_mean(text, neighbor_names));
+  }
+  return static_cast<Neighbors>(found - neighbor_names.begin());
+}
+
+Metric metric_of(Neighbors neighbors) {
+  return neighbors == Neighbors::change_one ? Metric::change_one : Metric::symmetric_distance;
+}
+
+namespace {
+
+// What a table of an analyst's document says must be what the entries of the declaration say; what it may add is added.
+void agree(Declaration::Entries& entries, const TomlDocument& document, const std::string& name,
+           const toml::table& table) {
+  const Canonical canonical(document);
+  std::map<std::string, std::string>& stated = entries[name];
+  for (const auto& [node_key, node] : table) {
+    const std::string key(node_key.str());
+    if (name == "data" && key == "path") continue;
+    const auto refuse = [&, &node = node, &node_key = node_key](const std::string& why) {
+      throw Error(ErrorCode::budget_refused, key,
+                  document.place(node_key.source()) + "[" + name + "]: " + key + " = " +
+                      document.shown(node) + ": the declaration that the ledger keeps " + why);
+    };
+    const std::string value = canonical.value(node, key);
+    const auto known = stated.find(key);
+    if (known != stated.end()) {
+      if (known->second != value) {
+        refuse("says " + shortened(known->second) + "; remove the line, or use the ledger of that dataset");
+      }
+    } else if (name == "data" && free_keys.contains(key)) {
+      stated[key] = value;
+    } else {
+      refuse(std::string("does not say this, and only its author may; remove the line") +
+             (name == "data" ? "" : ", or write it with the statistic"));
+    }
+  }
+}
+
+}  // namespace
+
+Declaration read_declaration(const TomlDocument& document, const std::filesystem::path& folder) {
+  const TomlTable root(document, document.root(), "", root_keys());
+  if (!root.has("data")) root.refuse_missing("[data]", "is missing; it says what is public about the data");
+  const TomlTable data = data_table(document, root);
+  Declaration declaration;
+  declaration.entries = entries_of(document);
+  read_columns(document, root, declaration);
+  read_shape(data, folder, declaration);
+  declaration.dataset = get_name(data, "dataset");
+  if (!data.has("neighbors"))
+    data.refuse_missing("neighbors", "is missing; it is " + either_of(neighbor_names));
+  declaration.neighbors = parse_neighbors(data.get_choice("neighbors", neighbor_names), "neighbors");
+  declaration.drop_nulls = declaration.neighbors == Neighbors::add_remove;
+  if (data.has("expected_size")) read_expected_size(data, declaration);
+  read_size(data, declaration);
+  if (data.has("nulls")) read_nulls(document, data, declaration);
+  read_unit(data, declaration);
+  if (data.has("where")) read_where(data, declaration);
+  return declaration;
+}
+
+Declaration amended_declaration(const TomlDocument& document, const Declaration& declared) {
+  const TomlTable root(document, document.root(), "", root_keys());
+  Declaration result = declared;
+  Declaration repeated;  // checked as a declaration's, so that nonsense is called that
+  read_columns(document, root, repeated);
+  for (const auto& [name, table] : tables_of(document)) agree(result.entries, document, name, *table);
+  if (!root.has("data")) return result;
+  const TomlTable data = data_table(document, root);
+  if (data.has("expected_size")) read_expected_size(data, result);
+  if (data.has("nulls")) read_nulls(document, data, result);
+  if (data.has("where")) read_where(data, result);
+  return result;
+}
+
+Declaration Declaration::read(const std::filesystem::path& file) {
+  return parse(read_toml_file(file, "declaration"), file.string(), file.parent_path());
+}
+
+Declaration Declaration::parse(std::string_view text, const std::string& name,
+                               const std::filesystem::path& folder) {
+  const FloatEnvironment environment;
+  return read_declaration(TomlDocument(text, name), folder);
+}
+
+std::optional<Declaration> Declaration::of(const Ledger& ledger) {
+  if (ledger.declaration().empty()) return std::nullopt;
+  const std::string name = ledger.path().string();
+  const auto refuse = [&](const std::string& why) {
+    return Error(ErrorCode::budget_refused, "ledger",
+                 name + ": " + why + "; nothing was debited. Use a ledger made by snapdp ledger create");
+  };
+  try {
+    Declaration declaration =
+        parse(ledger.declaration(), name + " (declaration)", ledger.path().parent_path());
+    if (declaration.identity() != ledger.identity())
+      throw refuse("its declaration is of another dataset than the ledger");
+    return declaration;
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::budget_refused) throw;
+    throw refuse(std::string("the declaration it keeps is none (") + error.what() + ")");
+  }
+}
+
+std::string Declaration::canonical_text() const {
+  std::string text;
+  const auto add = [&](const std::string& name, const std::map<std::string, std::string>& keys) {
+    text += (text.empty() ? "[" : "\n[") + name + "]\n";
+    for (const auto& [key, value] : keys) text.append(key).append(" = ").append(value).append("\n");
+  };
+  const auto data = entries.find("data");
+  if (data != entries.end()) add(data->first, data->second);
+  for (const auto& [name, keys] : entries) {
+    if (name != "data") add(name, keys);
+  }
+  return text;
+}
+
+Declaration Declaration::moved_to(const std::filesystem::path& folder) const {
+  Declaration moved = *this;
+  if (path.empty() || entries.at("data").at("path").starts_with("\"/")) return moved;
+  const auto full = [](const std::filesystem::path& name) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(name));
+  };
+  const std::filesystem::path relative = full(path).lexically_relative(full(folder.empty() ? "." : folder));
+  moved.entries["data"]["path"] = canonical_string(relative.string());
+  moved.path = folder / relative;
+  return moved;
+}
+
+std::map<std::string, AtomType> Declaration::types() const {
+  std::map<std::string, AtomType> types;
+  for (const auto& [name, column] : columns) {
+    if (column.type) types[name] = *column.type;
+  }
+  return types;
+}
+
+const ColumnDeclaration& Declaration::column(const std::string& name) const {
+  static const ColumnDeclaration nothing;
+  const auto found = columns.find(name);
+  return found == columns.end() ? nothing : found->second;
+}
+
+}  // namespace snapdp

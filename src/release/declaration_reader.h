@@ -1,0 +1,24 @@
+// From a TOML document to the declaration that it is, or that it must agree with.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "snapdp/release/declaration.h"
+#include "toml_document.h"
+
+namespace snapdp {
+
+// The tables of a file: of a declaration, a specification, or both.
+const std::vector<std::string>& root_keys();
+
+// [data] and [columns] of a document; relative data paths start in `folder`. Throws invalid_argument.
+Declaration read_declaration(const TomlDocument& document, const std::filesystem::path& folder);
+
+// The declaration that a ledger keeps, with what an analyst's document may add to it. Throws budget_refused naming the
+// first key in which the two differ, or that only the declaration's author may write. Paths are not compared:
+// declared_path() in release.h does so.
+Declaration amended_declaration(const TomlDocument& document, const Declaration& declared);
+
+}  // namespace snapdp

@@ -1,0 +1,68 @@
+#include "toml_values.h"
+
+#include <algorithm>
+#include <set>
+
+namespace snapdp {
+namespace {
+
+const std::vector<std::string> type_names = {"real", "integer", "text"};
+
+template <typename Value>
+bool repeats(const std::vector<Value>& values) {
+  return std::set<Value>(values.begin(), values.end()).size() != values.size();
+}
+
+}  // namespace
+
+std::string get_name(const TomlTable& table, const std::string& key) {
+  std::string name = table.get_text(key);
+  if (name.size() > longest_name) table.refuse(key, "must not be longer than 256 bytes");
+  return name;
+}
+
+AtomType get_type(const TomlTable& table, bool text_allowed) {
+  std::vector<std::string> names = type_names;
+  if (!text_allowed) names.pop_back();
+  const std::string type = table.get_choice("type", names);
+  return type == "real" ? AtomType::real : type == "integer" ? AtomType::integer : AtomType::text;
+}
+
+std::string to_string(AtomType type) {
+  return type_names[type == AtomType::real ? 0 : type == AtomType::integer ? 1 : 2];
+}
+
+DecimalBounds to_bounds(const TomlTable& table, const std::vector<Rational>& pair) {
+  if (pair.size() != 2) table.refuse("bounds", "must have two ends, [lower, upper]; give both");
+  if (pair[0] > pair[1]) table.refuse("bounds", "the lower bound must not be above the upper one; swap them");
+  return {pair[0], pair[1]};
+}
+
+PublicValues get_values(const TomlTable& table, const std::string& key, const std::string& noun,
+                        std::optional<AtomType> type) {
+  const toml::array& array = table.get_array(key);
+  if (array.empty()) table.refuse(key, "must have at least one entry");
+  if (array.size() > Declaration::max_values) {
+    table.refuse(key, "has more than " + std::to_string(Declaration::max_values) + " entries; use fewer");
+  }
+  const auto is_text = [](const toml::node& node) { return node.is_string(); };
+  const bool all_texts = std::all_of(array.begin(), array.end(), is_text);
+  if (type == AtomType::text && !all_texts)
+    table.refuse(key, "must be texts in quotes, because type = \"text\"");
+  if (!type && !all_texts && std::any_of(array.begin(), array.end(), is_text))
+    table.refuse(key, "mixes texts and numbers; use one of them");
+  PublicValues values;
+  if (type ? type == AtomType::text : all_texts) {
+    values.texts = table.get_texts(key);
+    for (const std::string& text : values.texts) {
+      if (text.size() > longest_name) table.refuse(key, "a " + noun + " must not be longer than 256 bytes");
+    }
+  } else {
+    values.numbers = table.get_numbers(key);
+  }
+  if (repeats(values.texts) || repeats(values.numbers))
+    table.refuse(key, "names a " + noun + " twice; remove one");
+  return values;
+}
+
+}  // namespace snapdp
