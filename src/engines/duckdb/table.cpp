@@ -178,18 +178,6 @@ std::vector<std::string> parquet_names(const Connection& connection, const std::
   }
 }
 
-std::string word(AtomType type) {
-  switch (type) {
-    case AtomType::real:
-      return "real";
-    case AtomType::integer:
-      return "integer";
-    case AtomType::text:
-      break;
-  }
-  return "text";
-}
-
 // The place of a column that can be used.
 std::size_t find_column(const Table& table, const std::string& name) {
   const auto column = std::find_if(table.columns().begin(), table.columns().end(),
@@ -210,6 +198,28 @@ CellInput number_input(const std::string& sql, AtomType type) {
   return {"TRY_CAST(" + sql + " AS " + (type == AtomType::real ? "DOUBLE" : "BIGINT") + ")", false, type};
 }
 
+// Whether a stored number is whole. A cast to an integer type would round others.
+std::string is_whole(const std::string& sql) {
+  return sql + " = floor(" + sql + ")";
+}
+
+// How a cell of a stored number is read as the wanted type, whatever the schema calls it: a program that writes a column
+// of integers with one null as reals changes no cell.
+CellInput converted_number(const std::string& sql, AtomType stored, AtomType wanted) {
+  if (wanted == AtomType::text) {
+    // Whole numbers in the same way however they are stored.
+    constexpr const char* exactly_representable = "9007199254740992";  // 2^53
+    const std::string text = "CAST(" + sql + " AS VARCHAR)";
+    if (stored == AtomType::integer) return {text, true, wanted};
+    return {"CASE WHEN " + is_whole(sql) + " AND abs(" + sql + ") < " + exactly_representable +
+                " THEN CAST(TRY_CAST(" + sql + " AS BIGINT) AS VARCHAR) ELSE " + text + " END",
+            true, wanted};
+  }
+  if (stored == AtomType::real && wanted == AtomType::integer)
+    return {"CASE WHEN " + is_whole(sql) + " THEN TRY_CAST(" + sql + " AS BIGINT) END", false, wanted};
+  return number_input(sql, wanted);
+}
+
 }  // namespace
 
 std::string sql_column(std::size_t place) {
@@ -220,12 +230,7 @@ CellInput cell_input(const Table& table, const std::string& name, AtomType wante
   const std::size_t place = find_column(table, name);
   const std::optional<AtomType> type = table.columns()[place].type;
   if (!type) return {sql_column(place), true, wanted};
-  if (*type != wanted && !(*type == AtomType::integer && wanted == AtomType::real)) {
-    throw Error(ErrorCode::bad_data, "type",
-                "type = \"" + word(wanted) + "\": column " + shown(name) + " is " + word(*type) +
-                    " by the file's schema; declare it so, or leave its type to the schema");
-  }
-  return number_input(sql_column(place), wanted);
+  return converted_number(sql_column(place), *type, wanted);
 }
 
 CellInput exact_cell_input(const Table& table, const std::string& name) {

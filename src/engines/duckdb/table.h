@@ -41,7 +41,8 @@ class Table {
 // Columns go by their place in SQL: DuckDB compares names without regard to case and renames duplicates.
 std::string sql_column(std::size_t place);
 
-// How a column is read as the wanted type. Throws bad_data when there is none of this name, or none of such a type.
+// How a column is read as the wanted type, which the schema has no say in. Throws bad_data when there is none of this
+// name, or when it cannot be used.
 CellInput cell_input(const Table& table, const std::string& name, AtomType wanted);
 // How its cells are told apart: as the schema has them, so text is compared to the letter. Numbers that lie too close
 // for a double or beyond 64 bits are compared in writing.

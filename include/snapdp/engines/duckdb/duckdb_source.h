@@ -9,12 +9,14 @@
 // specification declares. An empty cell is null. A blank line is no row, except in a file of one column, where it is
 // an empty cell. A row may end in one more delimiter; otherwise every row has as many cells as the header.
 //
-// Parquet: the types of the schema.
+// Parquet: the schema says how cells are converted to the type that is wanted, which it has no say in.
 //   integer   BOOLEAN (0 and 1), signed and unsigned integers, DECIMAL without fraction of up to 18 digits; a value
 //             beyond 64 signed bits is null where an integer is wanted
-//   real      FLOAT, DOUBLE, other DECIMALs (up to 15 digits exactly, else within two units in the last place)
+//   real      FLOAT, DOUBLE, other DECIMALs (up to 15 digits exactly, else within two units in the last place); a
+//             value that is not whole is null where an integer is wanted
 //   no type   text, read as the type that is wanted, like a cell of a CSV file
 //   unusable  dates, times, timestamps, intervals, lists, structs, binary data and the rest
+// Numbers wanted as text are decimals, whole ones without a point however they are stored; BOOLEANs are true and false.
 //
 // A selection of rows runs inside the engine too. The condition is evaluated by the library, never as SQL. The units of
 // a CSV file are texts, compared to the letter: "7" and "07" are two. The rows of a unit that go first do so by
