@@ -44,8 +44,9 @@ class PublicFacts : public testing::Test {
         keys;
     MemorySource source;
     source.add("x", rows);
-    const Released released = release(Specification::parse(text, "s.toml"), *ledger_,
-                                      [&] { return std::make_unique<MemorySource>(source); });
+    const Released released =
+        release(Specification::parse(text, "s.toml"), *ledger_,
+                [&](const Declaration&) { return std::make_unique<MemorySource>(source); });
     return Json::parse(released.report.json()).at("statistics").at(0);
   }
 
