@@ -224,6 +224,8 @@ void read_unit(const TomlTable& data, Declaration& declaration) {
 void read_shape(const TomlTable& data, const std::filesystem::path& folder, Declaration& declaration) {
   if (data.has("path")) {
     const std::filesystem::path path = data.get_text("path");
+    if (path.string().find("://") != std::string::npos)
+      data.refuse("path", "addresses are not opened; download the file and name it");
     declaration.path = path.is_absolute() ? path : folder / path;
   }
   if (data.has("format")) {
@@ -374,6 +376,7 @@ Declaration amended_declaration(const TomlDocument& document, const Declaration&
   Declaration result = declared;
   Declaration repeated;  // checked as a declaration's, so that nonsense is called that
   read_columns(document, root, repeated);
+  if (root.has("data")) static_cast<void>(data_table(document, root));
   for (const auto& [name, table] : tables_of(document)) agree(result.entries, document, name, *table);
   if (!root.has("data")) return result;
   const TomlTable data = data_table(document, root);

@@ -109,11 +109,14 @@ TEST_F(DeclaredTypesTest, PlansAreWhatReleasesDebitHoweverCellsAreStored) {
       const nlohmann::json released = release_of(text, file).at("statistics").at(0);
       EXPECT_EQ(spent_, plan.epsilon());
       for (const char* key : {"epsilon", "sensitivity", "scale", "grid", "noise", "loss_bound", "accuracy"}) {
-        if (planned.contains(key) && released.contains(key) && !planned.at(key).is_null()) {
+        // How far a number that is computed from noisy parts may be off follows from these, once released.
+        const bool follows = std::string(key) == "accuracy" && planned.contains("parts");
+        if (!follows && planned.contains(key) && released.contains(key) && !planned.at(key).is_null()) {
           EXPECT_EQ(released.at(key), planned.at(key)) << key;
         }
       }
-      // With so little noise equal statistics are equal numbers, up to the accuracy of a billionth.
+      // With so little noise equal statistics are numbers this near: a scale is at most 3 · 7500 · 3 / 1e8 < 1e-3, and
+      // a tenth is a hundred of them.
       const auto numbers = [](const nlohmann::json& statistic) {
         std::vector<double> all;
         for (const nlohmann::json& leaf : statistic.flatten()) {
@@ -127,7 +130,7 @@ TEST_F(DeclaredTypesTest, PlansAreWhatReleasesDebitHoweverCellsAreStored) {
       if (!first) first = released;
       ASSERT_EQ(numbers(released).size(), numbers(*first).size());
       for (std::size_t i = 0; i < numbers(released).size(); ++i)
-        EXPECT_NEAR(numbers(released)[i], numbers(*first)[i], 1e-4);
+        EXPECT_NEAR(numbers(released)[i], numbers(*first)[i], 1e-1);
     }
   }
 }

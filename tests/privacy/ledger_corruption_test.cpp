@@ -228,6 +228,7 @@ TEST_F(LedgerCorruptionTest, AlteredRows) {
            "INSERT INTO head SELECT 0, records, releases, '0', hash FROM head",
            "DELETE FROM head",
            "UPDATE ledger SET budget = '2'",
+           "UPDATE ledger SET declaration = 'x'",
            "UPDATE ledger SET budget = '-1'",
            "UPDATE ledger SET budget = '1/0'",
            "UPDATE ledger SET dataset = 'household-2025'",
@@ -236,7 +237,8 @@ TEST_F(LedgerCorruptionTest, AlteredRows) {
            "UPDATE ledger SET privacy_unit = 'pid'",
            "UPDATE ledger SET nonce = zeroblob(32)",
            "UPDATE ledger SET hash = zeroblob(32)",
-           "INSERT INTO ledger SELECT 0, 'a', neighbors, privacy_unit, budget, created, nonce, hash FROM "
+           "INSERT INTO ledger SELECT 0, 'a', neighbors, privacy_unit, declaration, budget, created, nonce, "
+           "hash FROM "
            "ledger",
            "DELETE FROM ledger",
            "DELETE FROM record",

@@ -41,7 +41,7 @@ bounds = ["-1/3", 1e-3]
 
 [columns.code]
 type = "integer"
-categories = [9, 007_0, -3]
+categories = [9, 7_0, -3]
 )";
 
 // What an analyst writes: nothing about how the data are read.
@@ -122,6 +122,8 @@ TEST(Declaration, RefusesWhatCannotBe) {
               HasSubstr("one character"));
   EXPECT_THAT(refusal(replaced(people_text, "delimiter", "format = \"parquet\"\ndelimiter")).what(),
               HasSubstr("does not go with"));
+  EXPECT_THAT(refusal(replaced(people_text, "people.csv", "https://example.org/people.csv")).what(),
+              HasSubstr("addresses are not opened"));
   EXPECT_THAT(refusal(replaced(people_text, "delimiter", "format = \"xlsx\"\ndelimiter")).what(),
               HasSubstr("csv or parquet"));
   EXPECT_THAT(refusal(replaced(people_text, "expected_size", "where = \"city = 3\"\nexpected_size")).what(),
@@ -144,7 +146,7 @@ TEST(Declaration, HasOneCanonicalTextThatReadsBack) {
 
 TEST(Declaration, NumbersOfAnySizeReadBackFromItsCanonicalText) {
   for (const char* number :
-       {"1e300", "-1e-300", "9223372036854775808", "0.1", "\"1e-400\"", "\"1e400\"", "\"1/7\"",
+       {"1e300", "-1e-300", "9223372036854775808.0", "0.1", "\"1e-400\"", "\"1e400\"", "\"1/7\"",
         "\"0x1p-1000\"", "-0.0", "1234567890123456789012345678901234567890.5", "1e-45"}) {
     const std::string text =
         replaced(people_text, "bounds = [0, 100]", std::string("bounds = [") + number + ", " + number + "]");

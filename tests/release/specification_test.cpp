@@ -191,7 +191,7 @@ TEST(Specification, RefusesWithPlaceRuleAndNextStep) {
       {change_one_text, "bounds = [0, 100]", "bound = [0, 100]", "bound",
        "people.toml:14: statistic \"mean_age\": unknown key \"bound\"; did you mean \"bounds\"?"},
       {change_one_text, "impute", "inpute", "inpute", "did you mean \"impute\"?"},
-      {change_one_text, "[budget]", "zzzzzz = 1\n[budget]", "zzzzzz", "the keys here are path, dataset"},
+      {change_one_text, "[budget]", "zzzzzz = 1\n[budget]", "zzzzzz", "the keys here are path, format"},
       // Missing keys.
       {change_one_text, "[budget]\nepsilon = \"1.0\"", "", "[budget]", "is missing"},
       {change_one_text, "dataset = \"household-2024\"", "", "dataset", "is missing"},
