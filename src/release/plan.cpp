@@ -247,10 +247,8 @@ class StatisticPlanner {
     const PlannedMeasurement& only = planned_.measurements.back();
     planned_.accuracy = StatisticAccuracy{only.accuracy.conservative, only.accuracy.tight,
                                           only.accuracy.laplace, std::nullopt};
-    if (statistic_.kind == StatisticKind::histogram || statistic_.group_by) {
-      const Rational numbers(Integer(static_cast<unsigned long>(aggregation.output_domain().dimension)));
-      planned_.accuracy->simultaneous = only.measurement.accuracy(Rational(statistic_.alpha / numbers)).tight;
-    }
+    if (statistic_.kind == StatisticKind::histogram || statistic_.group_by)
+      planned_.accuracy->simultaneous = only.simultaneous;
   }
 
   void add_quantiles() {
@@ -262,9 +260,8 @@ class StatisticPlanner {
     if (specification_.data.size) layout = layout.with_public_total(*specification_.data.size);
     add_part("", statistic_.columns, aggregate(complete(make_hierarchy(layout))), *statistic_.epsilon,
              statistic_.alpha);
-    const Rational nodes(Integer(static_cast<unsigned long>(layout.nodes())));
-    const double node_accuracy =
-        planned_.measurements[0].measurement.accuracy(Rational(statistic_.alpha / nodes)).tight;
+    // Of every node of every group: whatever is read off the hierarchies then holds for all of them together.
+    const double node_accuracy = planned_.measurements.front().simultaneous;
     for (const Rational& q : statistic_.quantiles)
       planned_.rank_error = std::max(planned_.rank_error, quantile_rank_error(layout, node_accuracy, q));
     planned_.hierarchy = std::move(layout);
@@ -275,8 +272,11 @@ class StatisticPlanner {
     Measurement measurement = measurement_of(aggregation, epsilon);
     const Accuracy accuracy = measurement.accuracy(alpha);
     if (statistic_.group_by) columns.insert(columns.begin(), *statistic_.group_by);
+    const std::size_t numbers = aggregation.output_domain().dimension;
+    const Rational share = alpha / Rational(Integer(static_cast<unsigned long>(numbers)));
+    const double simultaneous = numbers == 1 ? accuracy.tight : measurement.accuracy(share).tight;
     planned_.measurements.push_back(
-        {part, std::move(columns), std::move(measurement), epsilon, accuracy, {}});
+        {part, std::move(columns), std::move(measurement), epsilon, accuracy, simultaneous, {}});
   }
 
   Measurement measurement_of(const Aggregation& aggregation, const Rational& epsilon) const {

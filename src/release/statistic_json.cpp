@@ -105,11 +105,15 @@ void add_composed_value(Json& json, const PlannedStatistic& statistic,
                         const std::vector<std::vector<Dyadic>>& released, std::size_t group) {
   std::vector<Dyadic> parts;
   for (const std::vector<Dyadic>& part : released) parts.push_back(part[group]);
-  const Composed tight = compose(statistic, parts, &Accuracy::tight);
+  const auto composed = [&](const PartAccuracy& accuracy) { return compose(statistic, parts, accuracy); };
+  const Composed tight = composed([](const PlannedMeasurement& part) { return part.accuracy.tight; });
+  const Composed conservative =
+      composed([](const PlannedMeasurement& part) { return part.accuracy.conservative; });
   json["value"] = tight.value;
-  json["accuracy"] =
-      accuracy_json(statistic.specification.alpha,
-                    compose(statistic, parts, &Accuracy::conservative).accuracy, tight.accuracy);
+  json["accuracy"] = accuracy_json(statistic.specification.alpha, conservative.accuracy, tight.accuracy);
+  if (statistic.groups == 0) return;
+  const Composed all = composed([](const PlannedMeasurement& part) { return part.simultaneous; });
+  json["accuracy"]["simultaneous"] = accuracy_number(all.accuracy);
 }
 
 // The quantiles of one hierarchy of counts, or of group `group`.
@@ -134,14 +138,15 @@ void add_quantiles(Json& json, const PlannedStatistic& statistic, const std::vec
   }
 }
 
-// Quantiles and the median: their accuracy is a number of rows, and an interval of values after the release.
+// Quantiles and the median: what holds is a number of rows at the edges around a quantile, and an interval of values
+// after the release; for all quantiles of all groups at once.
 void add_hierarchy(Json& json, const PlannedStatistic& statistic, const std::vector<Dyadic>* released) {
   json["edges"] = statistic.hierarchy->leaves() + 1;
   json["nodes"] = statistic.hierarchy->nodes();
   json["rank_error"] = accuracy_number(statistic.rank_error);
   json["alpha"] = to_string(statistic.specification.alpha);
   add_mechanism(json, statistic.measurements.front());
-  json["accuracy"] = nullptr;  // in rows: rank_error; in values: interval
+  json["accuracy"] = nullptr;  // in rows, at the edges: rank_error; in values: interval
   if (statistic.groups > 0) {
     json["groups"] = Json::array();
     for (std::size_t group = 0; group < statistic.groups; ++group) {
