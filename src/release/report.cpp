@@ -141,12 +141,14 @@ class StatisticTable {
                      {"conservative", TextTable::Align::right},
                      {"Laplace", TextTable::Align::right},
                      {"worst bias", TextTable::Align::right},
+                     {"expected bias", TextTable::Align::right},
                      {"P(clamped)", TextTable::Align::right}});
     bool empty = true;
     const auto row = [&](const std::string& name, const Json& part) {
       if (!part.contains("utility")) return;
       std::vector<std::string> cells = {name};
-      for (const char* key : {"tight", "conservative", "laplace", "worst_bias", "binding_probability"}) {
+      for (const char* key :
+           {"tight", "conservative", "laplace", "worst_bias", "expected_bias", "binding_probability"}) {
         const Json& utility = part.at("utility");
         const bool known = utility.contains(key) && utility.at(key).is_number();
         cells.push_back(known ? round_up_to_digits(Rational(utility.at(key).get<double>()), 3) : "");
@@ -186,14 +188,21 @@ class StatisticTable {
       text +=
           "utility: tight is the accuracy above, conservative that of the notes, Laplace that of unrounded "
           "noise;\n"
-          "  worst bias and P(clamped), that a bound binds, are for the worst value between the bounds.\n";
+          "  worst bias and P(clamped), that a bound binds, are for the worst value that the statistic may "
+          "have.\n";
     }
+    const auto has_guesses = [&](const Json& statistic) {
+      return has_utility(statistic) && statistic.at("utility").contains("expected_bias");
+    };
+    if (std::any_of(json_.at("statistics").begin(), json_.at("statistics").end(), has_guesses))
+      text += "expected bias: the mean of E[out] - value over the guesses, which nothing else depends on.\n";
     if (json_.contains("certificate")) {  // reports of older versions have none
       const Json& certificate = json_.at("certificate");
       text += "certificate: the privacy loss of these statistics together is at most " +
               short_number(rational_of(certificate.at("bound"))) + ".\n";
     }
     for (const Json& statistic : json_.at("statistics")) {
+      text += range_note(statistic);
       const std::string name = statistic.at("name");
       if (statistic.contains("constant")) {
         text += name + ": a public constant; released exactly, without noise and without cost.\n";
@@ -235,6 +244,30 @@ class StatisticTable {
     const Json& interval = quantile.at("interval");
     return "[" + end_text(interval.at(0)) + ", " + end_text(interval.at(1)) + "]" +
            level(statistic.at("alpha"));
+  }
+
+  // What was chosen as the range of a statistic; its own public range goes without saying.
+  static std::string range_note(const Json& statistic) {
+    if (!statistic.contains("range"))
+      return "";  // reports of older versions, and what has no number of its own
+    const Json& range = statistic.at("range");
+    const std::string choice = range.at("choice");
+    const std::string name = statistic.at("name").get<std::string>() + ": ";
+    if (choice == "public") return "";
+    if (choice == "none") return name + "values and outputs are not clamped.\n";
+    const auto end = [](const Json& bound) { return to_string(to_double_nearest(rational_of(bound))); };
+    const Json& lower = range.at("lower");
+    const Json& upper = range.at("upper");
+    const std::string ends = lower.is_null()   ? end(upper) + " or less"
+                             : upper.is_null() ? end(lower) + " or more"
+                                               : "[" + end(lower) + ", " + end(upper) + "]";
+    const std::string clamped = name + "values and outputs are clamped to " + ends;
+    if (choice == "declared") {
+      return clamped + ", as declared; accuracies are about the exact value clamped to it.\n";
+    }
+    const bool many = statistic.contains("bins") || statistic.contains("groups");
+    return clamped + ", the public range widened so that a clamp binds with probability at most " +
+           short_number(rational_of(range.at("gamma"))) + (many ? ", each number for itself.\n" : ".\n");
   }
 
   // What is certain of quantiles: nothing about ranks inside a bin, where rows cannot be told apart.

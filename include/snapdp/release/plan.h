@@ -59,6 +59,8 @@ struct PlannedStatistic {
   // Of a statistic by groups: how many. Measurements then hold the groups' statistics one after the other.
   std::size_t groups = 0;
   Rational epsilon;  // what it costs; the sum over the measurements
+  // The mean of the bias over the specification's guesses, for each number alike; absent without guesses.
+  std::optional<double> expected_bias;
   // At most epsilon, and proved; in precision mode sometimes only claimed by the notes (Mechanism::stated_loss).
   Rational loss_bound;
   Certificate certificate;  // of the measurements together; zeros for a public constant
