@@ -52,7 +52,7 @@ LossQuestion question_of(const MechanismQuestion& given) {
     question.scale = *given.scale;
     return question;
   }
-  if (!given.precision) question.precision = std::max(118L, 2 - Grid::at_least(*given.epsilon).exponent());
+  if (!given.precision) question.precision = PrecisionSnapping::default_precision(*given.epsilon);
   if (*given.lower >= *given.upper)
     refuse("--lower", " = " + to_string(*given.lower) + ": must be less than --upper");
   question.scale =

@@ -15,6 +15,32 @@ Rational neighbor_distance(const NoiseOptions& options) {
   return Rational(Integer(static_cast<unsigned long>(options.distance)));
 }
 
+// Before the statistic is rounded to its grid: what mechanisms clamp to unless told otherwise.
+std::optional<StatisticRange> unrounded_range(const StatisticDomain& statistic) {
+  if (!statistic.range) return std::nullopt;
+  return StatisticRange{statistic.range->lower().to_double_down(), statistic.range->upper().to_double_up()};
+}
+
+// The mechanism's own words are about its bounds; whoever chose them wrote a range.
+[[noreturn]] void rethrow_about_range(const Error& error) {
+  const bool bound = error.parameter() == "lower" || error.parameter() == "upper";
+  throw Error(error.code(), bound ? "range" : error.parameter(),
+              bound ? "range: its end " + std::string(error.what()) : error.what());
+}
+
+Mechanism clamped_mechanism(MechanismOptions mechanism, const RangeChoice& choice,
+                            const std::optional<StatisticRange>& own) {
+  try {
+    const OutputRange range = resolve(choice, own, mechanism);
+    mechanism.lower = range.lower;
+    mechanism.upper = range.upper;
+    return Mechanism(mechanism);
+  } catch (const Error& error) {
+    if (choice.kind() == RangeChoice::Kind::own) throw;
+    rethrow_about_range(error);
+  }
+}
+
 Mechanism mechanism_for(const Aggregation& aggregation, const NoiseOptions& options) {
   const Rational sensitivity = aggregation.sensitivity(neighbor_distance(options));
   if (sensitivity == 0) {
@@ -24,18 +50,17 @@ Mechanism mechanism_for(const Aggregation& aggregation, const NoiseOptions& opti
         "the constant itself, without noise and without spending");
   }
   const StatisticDomain& statistic = aggregation.output_domain();
-  MechanismOptions mechanism{.epsilon = options.epsilon.value(),
-                             .sensitivity = to_dyadic(sensitivity, "sensitivity"),
-                             .grid = options.grid,
-                             .integer = statistic.integer && options.mode == Mode::exact,
-                             .mode = options.mode,
-                             .precision = options.precision,
-                             .noise = options.noise};
-  if (statistic.range) {
-    mechanism.lower = statistic.range->lower().to_double_down();
-    mechanism.upper = statistic.range->upper().to_double_up();
-  }
-  return Mechanism(mechanism);
+  const MechanismOptions mechanism{.epsilon = options.epsilon.value(),
+                                   .sensitivity = to_dyadic(sensitivity, "sensitivity"),
+                                   .grid = options.grid,
+                                   .integer = statistic.integer && options.mode == Mode::exact,
+                                   .mode = options.mode,
+                                   .precision = options.precision,
+                                   .noise = options.noise};
+  // What is widened must hold the values that the noise is added to.
+  const bool widened = options.range.kind() == RangeChoice::Kind::widened;
+  return clamped_mechanism(mechanism, options.range,
+                           widened ? public_range(statistic) : unrounded_range(statistic));
 }
 
 Relation privacy_for(const Aggregation& aggregation, const Mechanism& mechanism) {
@@ -49,6 +74,15 @@ Relation privacy_for(const Aggregation& aggregation, const Mechanism& mechanism)
 }
 
 }  // namespace
+
+std::optional<StatisticRange> public_range(const StatisticDomain& statistic) {
+  const FloatEnvironment environment;
+  if (!statistic.range) return std::nullopt;
+  const Rational step = statistic.grid.spacing().rational();
+  const Integer first = floor(Rational(statistic.range->lower().rational() / step));
+  const Integer last = ceil(Rational(statistic.range->upper().rational() / step));
+  return StatisticRange{to_double_down(Rational(first) * step), to_double_up(Rational(last) * step)};
+}
 
 Measurement::Measurement(Aggregation aggregation, const NoiseOptions& options)
     : aggregation_(std::move(aggregation)),

@@ -115,6 +115,16 @@ double worst_fraction(double ratio) {
   return -ratio * std::acosh(2 * ratio * std::sinh(x / 2));
 }
 
+// One step beyond the values, in units of the grid, that round to a bound or beyond it.
+double step_above(double lower) {
+  const double whole = std::floor(lower);
+  return lower - whole < 0.5 ? whole + 1.5 : lower + 1;
+}
+double step_below(double upper) {
+  const double whole = std::ceil(upper);
+  return whole - upper <= 0.5 ? whole - 1.5 : upper - 1;
+}
+
 }  // namespace
 
 double bias(const OutputNoise& noise, double guess) {
@@ -131,8 +141,9 @@ double bias(const OutputNoise& noise, double guess) {
 WorstBias worst_bias(const OutputNoise& noise) {
   const FloatEnvironment environment;
   check_noise(noise);
+  if (noise.lower && noise.upper) return worst_bias(noise, {*noise.lower, *noise.upper});
   if (noise.kind == NoiseKind::geometric) {
-    // Values are integers and only the bounds matter, the nearer the more.
+    // Values are integers and only the bound matters, the nearer the more.
     const double guess = noise.upper ? *noise.upper : noise.lower.value_or(0.0);
     return {guess, certified_bias(noise, guess)};
   }
@@ -151,20 +162,55 @@ WorstBias worst_bias(const OutputNoise& noise) {
       const BiasCurve curve(ratio, lower, upper);
       double best = -1;
       if (lower) {
-        const double whole = std::floor(*lower);
-        const double end = *lower - whole < 0.5 ? whole + 1.5 : *lower + 1;
-        curve.search(*lower, upper ? std::min(end, *upper) : end, y, best);
-      }
-      if (upper) {
-        const double whole = std::ceil(*upper);
-        const double end = whole - *upper <= 0.5 ? whole - 1.5 : *upper - 1;
-        curve.search(lower ? std::max(end, *lower) : end, *upper, y, best);
+        curve.search(*lower, step_above(*lower), y, best);
+      } else {
+        curve.search(step_below(*upper), *upper, y, best);
       }
     }
   }
   double guess = std::ldexp(y, grid);
   if (noise.lower) guess = std::max(guess, *noise.lower);
   if (noise.upper) guess = std::min(guess, *noise.upper);
+  return {guess, certified_bias(noise, guess)};
+}
+
+// The same steps down and up stay inside a range when they begin a step inside it. So b is largest within the step above
+// its lower end, or that of the bound, and least within the step below its upper end.
+WorstBias worst_bias(const OutputNoise& noise, const StatisticRange& values) {
+  const FloatEnvironment environment;
+  check_noise(noise);
+  if (!(values.lower <= values.upper)) {
+    refuse("values", to_string(values.lower), "must not be above its upper end, " + to_string(values.upper));
+  }
+  for (const double end : {values.lower, values.upper}) {
+    if (checked_value(noise, end, "values") != end)
+      refuse("values", to_string(end), "lies outside the bounds; the range of the values must lie inside");
+  }
+  double guess = 0;
+  if (noise.kind == NoiseKind::geometric) {
+    // Only the bounds matter, the nearer the more.
+    const double low = std::ceil(values.lower);
+    const double high = std::floor(values.upper);
+    const bool high_is_worse =
+        std::fabs(certified_bias(noise, high)) >= std::fabs(certified_bias(noise, low));
+    guess = high_is_worse ? high : low;
+  } else {
+    const auto grid = static_cast<int>(noise.grid.exponent());
+    const auto steps = [&](double x) { return std::ldexp(x, -grid); };
+    const auto bound = [&](const std::optional<double>& x) {
+      return x ? std::optional<double>(steps(*x)) : std::nullopt;
+    };
+    const double low = steps(values.lower);
+    const double high = steps(values.upper);
+    const BiasCurve curve(steps(noise.scale), bound(noise.lower), bound(noise.upper));
+    double y = low;
+    double best = -1;
+    const double first = noise.lower ? std::max(low + 1, step_above(steps(*noise.lower))) : low + 1;
+    curve.search(low, std::min(first, high), y, best);
+    const double last = noise.upper ? std::min(high - 1, step_below(steps(*noise.upper))) : high - 1;
+    curve.search(std::max(last, low), high, y, best);
+    guess = std::clamp(std::ldexp(y, grid), values.lower, values.upper);
+  }
   return {guess, certified_bias(noise, guess)};
 }
 

@@ -46,17 +46,21 @@ double checked_bound(const char* name, const std::optional<double>& bound) {
   return *bound + 0.0;  // -0 becomes +0
 }
 
+// The bits from which on epsilon > 2 eta.
+long enough_precision(const Rational& epsilon) {
+  return 2 - Grid::at_least(epsilon).exponent();
+}
+
 long checked_precision(const std::optional<long>& given, const Rational& epsilon) {
   constexpr long least = PrecisionSnapping::least_precision;
   constexpr long greatest = PrecisionSnapping::greatest_precision;
-  // epsilon > 2 eta from here up.
-  const long enough = 2 - Grid::at_least(epsilon).exponent();
+  const long enough = enough_precision(epsilon);
   if (given && (*given < least || *given > greatest)) {
     refuse("precision", std::to_string(*given),
            "must be between " + std::to_string(least) + " and " + std::to_string(greatest) +
                " bits; leave it out for a good choice");
   }
-  const long precision = given ? *given : std::max(118L, enough);
+  const long precision = given ? *given : PrecisionSnapping::default_precision(epsilon);
   if (precision > greatest) {
     refuse("epsilon", shown(epsilon),
            "needs more than " + std::to_string(greatest) + " bits; choose a larger epsilon");
@@ -123,6 +127,11 @@ detail::SnapConstants constants_for(const detail::PrecisionArithmetic& arithmeti
 }
 
 }  // namespace
+
+long PrecisionSnapping::default_precision(const Rational& epsilon) {
+  constexpr long correctly_rounded_logarithms = 118;  // of doubles, by the notes
+  return std::max(correctly_rounded_logarithms, enough_precision(epsilon));
+}
 
 PrecisionSnapping::PrecisionSnapping(const PrecisionSnappingOptions& options)
     : epsilon_(checked_epsilon(options.epsilon)), sensitivity_(checked_sensitivity(options.sensitivity)) {

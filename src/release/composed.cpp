@@ -1,6 +1,5 @@
 #include "composed.h"
 
-#include <functional>
 #include <limits>
 #include <stdexcept>
 
@@ -25,12 +24,12 @@ std::size_t index_of_part(const PlannedStatistic& planned, const std::string& na
 // The parts by name, with their accuracies.
 class Parts {
  public:
-  Parts(const PlannedStatistic& planned, const std::vector<Dyadic>& values, double Accuracy::*kind)
-      : planned_(planned), values_(values), kind_(kind) {}
+  Parts(const PlannedStatistic& planned, const std::vector<Dyadic>& values, const PartAccuracy& accuracy)
+      : planned_(planned), values_(values), accuracy_(accuracy) {}
 
   ReleasedPart operator[](const std::string& name) const {
     const std::size_t i = index_of_part(planned_, name);
-    return {values_[i], planned_.measurements[i].accuracy.*kind_};
+    return {values_[i], accuracy_(planned_.measurements[i])};
   }
   bool has(const std::string& name) const { return find_part(planned_, name).has_value(); }
 
@@ -57,7 +56,7 @@ class Parts {
  private:
   const PlannedStatistic& planned_;
   const std::vector<Dyadic>& values_;
-  double Accuracy::*kind_;
+  const PartAccuracy& accuracy_;
 };
 
 // planned_accuracy from the accuracies of the parts by name.
@@ -87,8 +86,9 @@ std::optional<double> planned_from(const PlannedStatistic& planned, std::optiona
 
 }  // namespace
 
-Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& values, double Accuracy::*kind) {
-  const Parts parts(planned, values, kind);
+Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& values,
+                 const PartAccuracy& accuracy) {
+  const Parts parts(planned, values, accuracy);
   const Bounds& x = planned.bounds.front();
   const Bounds& y = planned.bounds.back();
   switch (planned.specification.kind) {

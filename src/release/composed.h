@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -18,9 +19,12 @@ struct Composed {
   double accuracy;
 };
 
-// `values` are the released numbers in the order of planned.measurements; `kind` says which of their accuracies to take
-// (conservative or tight). The value does not depend on it.
-Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& values, double Accuracy::*kind);
+// Which of a part's accuracies to take: conservative, tight, or tight for all groups at once.
+using PartAccuracy = std::function<double(const PlannedMeasurement&)>;
+
+// `values` are the released numbers in the order of planned.measurements. The value does not depend on `accuracy`.
+Composed compose(const PlannedStatistic& planned, const std::vector<Dyadic>& values,
+                 const PartAccuracy& accuracy);
 
 // How far the value may be off for every dataset of `size` rows, known beforehand. Nothing where that cannot be told: under
 // add-remove without a size, for groups, whose sizes are private, and for correlations, whose variances may be next to 0.

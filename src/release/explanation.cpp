@@ -39,23 +39,38 @@ std::string rows_text(const Specification& specification) {
   return text;
 }
 
-std::string noise_text(const PlannedMeasurement& planned) {
+// What outputs are clamped to, and why where that was chosen.
+std::string clamp_text(const Mechanism& mechanism, const RangeChoice& range) {
+  const auto& lower = mechanism.lower();
+  const auto& upper = mechanism.upper();
+  const auto shown = [](double end) { return short_number(Rational(end)); };
+  if (!lower && !upper) return range.kind() == RangeChoice::Kind::none ? ", not clamped, as declared" : "";
+  std::string text = ", clamped to ";
+  if (lower && upper) {
+    text += "[" + shown(*lower) + ", " + shown(*upper) + "]";
+  } else {
+    text += lower ? shown(*lower) + " or more" : shown(*upper) + " or less";
+  }
+  if (range.kind() == RangeChoice::Kind::fixed) text += ", as declared; so are the values";
+  if (range.gamma())
+    text += ", where a clamp binds with probability <= " + short_number(range.gamma()->value());
+  return text;
+}
+
+std::string noise_text(const PlannedMeasurement& planned, const RangeChoice& range) {
   const Mechanism& mechanism = planned.measurement.mechanism();
   std::string text =
       "     " + std::string(mechanism.noise() == NoiseKind::laplace ? "Laplace" : "two-sided geometric") +
       " noise of scale " + short_number(Rational(mechanism.scale()));
   if (mechanism.noise() == NoiseKind::laplace)
     text += ", rounded to multiples of " + short_number(mechanism.grid().spacing().rational());
-  if (mechanism.lower() && mechanism.upper()) {
-    text += ", clamped to [" + short_number(Rational(*mechanism.lower())) + ", " +
-            short_number(Rational(*mechanism.upper())) + "]";
-  }
-  return text + "\n     loss: epsilon <= " + short_number(mechanism.stated_loss()) + " for neighbors, " +
+  return text + clamp_text(mechanism, range) +
+         "\n     loss: epsilon <= " + short_number(mechanism.stated_loss()) + " for neighbors, " +
          (mechanism.loss_is_proved() ? "proved" : "claimed by the notes") + "; " +
          short_number(planned.epsilon) + " is debited\n";
 }
 
-std::string chain_text(const PlannedMeasurement& planned) {
+std::string chain_text(const PlannedMeasurement& planned, const RangeChoice& range) {
   std::string text;
   Rational distance = planned.measurement.distance();
   int number = 0;
@@ -68,7 +83,7 @@ std::string chain_text(const PlannedMeasurement& planned) {
     if (next) distance = *next;
     text += "     neighbors at " + step.metric + " <= " + (next ? short_number(distance) : "unknown") + "\n";
   }
-  text += "  " + std::to_string(++number) + ". noise\n" + noise_text(planned);
+  text += "  " + std::to_string(++number) + ". noise\n" + noise_text(planned, range);
   return text;
 }
 
@@ -90,7 +105,7 @@ std::string statistic_text(const PlannedStatistic& planned) {
   }
   for (const PlannedMeasurement& measurement : planned.measurements) {
     if (!measurement.part.empty()) text += "  part " + measurement.part + ":\n";
-    text += chain_text(measurement);
+    text += chain_text(measurement, statistic.range);
   }
   if (!statistic.split.empty())
     text += "  then the parts are put together: post-processing, which costs nothing\n";

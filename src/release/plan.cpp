@@ -8,6 +8,7 @@
 #include "composed.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/unit_limit.h"
+#include "snapdp/mechanism/bias.h"
 #include "snapdp/numeric/float_environment.h"
 #include "snapdp/release/suggestion.h"
 #include "snapdp/statistics/distinct.h"
@@ -91,6 +92,7 @@ class StatisticPlanner {
         metric_(metric_of(specification.data.neighbors)),
         type_(statistic.type.value_or(AtomType::real)) {
     planned_.specification = statistic;
+    range_ = statistic.range;
     for (const DecimalBounds& bounds : statistic.bounds)
       planned_.bounds.push_back(round_outward(bounds, type_));
   }
@@ -119,6 +121,7 @@ class StatisticPlanner {
       certificates.push_back(part.certificate);
     }
     planned_.certificate = compose_certificates(certificates);
+    if (!statistic_.guesses.empty()) planned_.expected_bias = mean_bias(planned_.measurements.front());
     return std::move(planned_);
   }
 
@@ -242,15 +245,14 @@ class StatisticPlanner {
   }
 
   void add(const Aggregation& aggregation) {
+    fix_range(aggregation);
     add_part("", statistic_.columns, aggregation,
              statistic_.epsilon ? *statistic_.epsilon : epsilon_for(aggregation), statistic_.alpha);
     const PlannedMeasurement& only = planned_.measurements.back();
     planned_.accuracy = StatisticAccuracy{only.accuracy.conservative, only.accuracy.tight,
                                           only.accuracy.laplace, std::nullopt};
-    if (statistic_.kind == StatisticKind::histogram || statistic_.group_by) {
-      const Rational numbers(Integer(static_cast<unsigned long>(aggregation.output_domain().dimension)));
-      planned_.accuracy->simultaneous = only.measurement.accuracy(Rational(statistic_.alpha / numbers)).tight;
-    }
+    if (statistic_.kind == StatisticKind::histogram || statistic_.group_by)
+      planned_.accuracy->simultaneous = only.simultaneous;
   }
 
   void add_quantiles() {
@@ -262,9 +264,8 @@ class StatisticPlanner {
     if (specification_.data.size) layout = layout.with_public_total(*specification_.data.size);
     add_part("", statistic_.columns, aggregate(complete(make_hierarchy(layout))), *statistic_.epsilon,
              statistic_.alpha);
-    const Rational nodes(Integer(static_cast<unsigned long>(layout.nodes())));
-    const double node_accuracy =
-        planned_.measurements[0].measurement.accuracy(Rational(statistic_.alpha / nodes)).tight;
+    // Of every node of every group: whatever is read off the hierarchies then holds for all of them together.
+    const double node_accuracy = planned_.measurements.front().simultaneous;
     for (const Rational& q : statistic_.quantiles)
       planned_.rank_error = std::max(planned_.rank_error, quantile_rank_error(layout, node_accuracy, q));
     planned_.hierarchy = std::move(layout);
@@ -275,8 +276,11 @@ class StatisticPlanner {
     Measurement measurement = measurement_of(aggregation, epsilon);
     const Accuracy accuracy = measurement.accuracy(alpha);
     if (statistic_.group_by) columns.insert(columns.begin(), *statistic_.group_by);
+    const std::size_t numbers = aggregation.output_domain().dimension;
+    const Rational share = alpha / Rational(Integer(static_cast<unsigned long>(numbers)));
+    const double simultaneous = numbers == 1 ? accuracy.tight : measurement.accuracy(share).tight;
     planned_.measurements.push_back(
-        {part, std::move(columns), std::move(measurement), epsilon, accuracy, {}});
+        {part, std::move(columns), std::move(measurement), epsilon, accuracy, simultaneous, {}});
   }
 
   Measurement measurement_of(const Aggregation& aggregation, const Rational& epsilon) const {
@@ -285,7 +289,61 @@ class StatisticPlanner {
                                          .mode = statistic_.mode,
                                          .precision = statistic_.precision,
                                          .noise = statistic_.noise,
-                                         .distance = specification_.data.max_rows_per_unit});
+                                         .distance = specification_.data.max_rows_per_unit,
+                                         .range = range_});
+  }
+
+  // How many rows neighbors are apart.
+  Rational distance() const {
+    return make_unit_limit(specification_.data.max_rows_per_unit).stability().forward(1);
+  }
+
+  // Precision mode wants its range before its noise, and so before the epsilon that is searched for.
+  void fix_range(const Aggregation& aggregation) {
+    const std::optional<StatisticRange> own = public_range(aggregation.output_domain());
+    const bool widened = statistic_.range.kind() == RangeChoice::Kind::widened && own;
+    if (!widened || statistic_.mode != Mode::precision || !statistic_.accuracy) return;
+    const MechanismOptions options{
+        .sensitivity = to_dyadic(aggregation.sensitivity(distance()), "sensitivity"),
+        .mode = statistic_.mode,
+        .precision = statistic_.precision};
+    range_ = widened_for_accuracy(*statistic_.range.gamma(), *own, options, *statistic_.accuracy,
+                                  statistic_.alpha);
+  }
+
+  // The width of the range that values and outputs are clamped to, where it does not depend on epsilon; of a widened one
+  // that of the public range: to be no nearer than that takes no release.
+  std::optional<double> known_width(const StatisticDomain& domain) const {
+    using Kind = RangeChoice::Kind;
+    if (statistic_.range.kind() == Kind::fixed) {
+      const OutputRange range = resolve(statistic_.range, std::nullopt, {.integer = domain.integer});
+      if (!range.lower || !range.upper) return std::nullopt;
+      return to_double_up(Rational(Rational(*range.upper) - Rational(*range.lower)));
+    }
+    if (statistic_.range.kind() == Kind::none || !domain.range) return std::nullopt;
+    return domain.range->width().to_double_up();
+  }
+
+  // The mean of the bias over the guesses. What is wrong with a guess is said here, before anything is spent.
+  double mean_bias(const PlannedMeasurement& planned) const {
+    const Mechanism& mechanism = planned.measurement.mechanism();
+    const Rational heaviest =
+        *std::max_element(statistic_.guess_weights.begin(), statistic_.guess_weights.end());
+    std::vector<double> guesses;
+    std::vector<double> weights;
+    for (std::size_t i = 0; i < statistic_.guesses.size(); ++i) {
+      const Rational& guess = statistic_.guesses[i];
+      if (mechanism.noise() == NoiseKind::geometric && guess.get_den() != 1) {
+        refuse("guesses", ": " + to_string(guess) + " must be a whole number, because noise = \"geometric\"");
+      }
+      guesses.push_back(to_double_nearest(Rational(guess - mechanism.origin().rational())));
+      weights.push_back(to_double_nearest(Rational(statistic_.guess_weights[i] / heaviest)));
+    }
+    try {
+      return snapdp::expected_bias(mechanism.output_noise(), guesses, weights);
+    } catch (const Error& error) {
+      refuse("guesses", ": their bias cannot be computed: " + std::string(error.what()));
+    }
   }
 
   // The least epsilon with which the aggregation is as accurate as the specification asks.
@@ -298,16 +356,14 @@ class StatisticPlanner {
       });
     }
     const StatisticDomain& domain = aggregation.output_domain();
-    // How many rows neighbors are apart.
-    const Rational distance = make_unit_limit(specification_.data.max_rows_per_unit).stability().forward(1);
-    EpsilonQuery query{.sensitivity = aggregation.sensitivity(distance),
+    EpsilonQuery query{.sensitivity = aggregation.sensitivity(distance()),
                        .accuracy = *statistic_.accuracy,
                        .alpha = statistic_.alpha};
     query.grid = statistic_.grid;
     query.integer = domain.integer;
     query.noise = statistic_.noise;
     if (!domain.integer) query.rounding_error = domain.grid.spacing().rational() / 2;
-    if (domain.range) query.range = domain.range->width().to_double_up();
+    query.range = known_width(domain);
     return epsilon_for_accuracy(query);
   }
 
@@ -404,6 +460,7 @@ class StatisticPlanner {
   const StatisticSpecification& statistic_;
   Metric metric_;
   AtomType type_;
+  RangeChoice range_;  // as the specification has it, or the constants that follow from it
   PlannedStatistic planned_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "snapdp/error.h"
 #include "snapdp/numeric/float_environment.h"
@@ -25,16 +26,32 @@ std::string value_cell(const Json& statistic, const Json& value) {
   return tight.is_number() ? at_grid_resolution(number, rational_of(tight) / 100) : to_string(number);
 }
 
+// The rate at which what is said about the errors of a statistic may fail; nothing when nothing is said.
+std::optional<std::string> alpha_of(const Json& statistic) {
+  if (statistic.contains("alpha")) return statistic.at("alpha").get<std::string>();  // quantiles
+  const bool by_groups = statistic.contains("groups") && statistic.at("groups").at(0).contains("accuracy");
+  const Json& accuracy = (by_groups ? statistic.at("groups").at(0) : statistic).at("accuracy");
+  if (!accuracy.is_object()) return std::nullopt;
+  return accuracy.at("alpha").get<std::string>();
+}
+
+// An end of an interval of values, as exactly as the JSON has it.
+std::string end_text(const Json& end) {
+  std::string text = end.dump();
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return text;
+}
+
 // A plan or a report as lines of one table. Plans have no values, but show the noise instead.
 class StatisticTable {
  public:
   explicit StatisticTable(const Json& json) : json_(json) {
     for (const Json& statistic : json.at("statistics")) {
-      const Json& accuracy = statistic.at("accuracy");
-      if (!accuracy.is_object()) continue;
-      const std::string alpha = accuracy.at("alpha");
-      same_alpha_ = same_alpha_ && (alpha_.empty() || alpha == alpha_);
-      alpha_ = alpha;
+      const std::optional<std::string> alpha = alpha_of(statistic);
+      if (!alpha) continue;
+      same_alpha_ = same_alpha_ && (alpha_.empty() || *alpha == alpha_);
+      alpha_ = *alpha;
+      shows_accuracy_ = shows_accuracy_ || !statistic.contains("alpha");
     }
   }
 
@@ -48,9 +65,14 @@ class StatisticTable {
       const std::string epsilon = short_number(rational_of(statistic.at("epsilon")));
       const bool many =
           statistic.contains("bins") || statistic.contains("groups") || statistic.contains("quantiles");
-      table.add({statistic.at("name"), many ? "" : value_cell(without_grid(statistic), statistic.at("value")),
-                 accuracy_cell(without_grid(statistic)), simultaneous_cell(statistic), epsilon});
-      if (statistic.contains("quantiles")) add_quantiles(table, statistic.at("quantiles"), "  ");
+      const bool median = statistic.contains("interval");
+      table.add({statistic.at("name"),
+                 many     ? ""
+                 : median ? quantile_cell(statistic)
+                          : value_cell(statistic, statistic.at("value")),
+                 median ? interval_cell(statistic, statistic) : accuracy_cell(statistic),
+                 simultaneous_cell(statistic), epsilon});
+      if (statistic.contains("quantiles")) add_quantiles(table, statistic, statistic.at("quantiles"), "  ");
       if (statistic.contains("bins")) add_bins(table, statistic, statistic.at("bins"), "  ");
       if (!statistic.contains("groups")) continue;
       for (const Json& group : statistic.at("groups")) {
@@ -58,10 +80,9 @@ class StatisticTable {
         const std::string label = "  " + (key.is_string() ? key.get<std::string>() : key.dump());
         if (group.contains("quantiles")) {
           table.add({label});
-          add_quantiles(table, group.at("quantiles"), "    ");
+          add_quantiles(table, statistic, group.at("quantiles"), "    ");
         } else if (group.contains("interval")) {
-          const Json shown = with_interval_accuracy(group);
-          table.add({label, value_cell(shown, group.at("value")), accuracy_cell(shown)});
+          table.add({label, quantile_cell(group), interval_cell(statistic, group)});
         } else if (group.contains("bins")) {
           table.add({label});
           add_bins(table, statistic, group.at("bins"), "    ");
@@ -71,7 +92,8 @@ class StatisticTable {
           table.add({label,
                      value_cell(statistic.at("grid").is_string() ? statistic : shown_quotient(group),
                                 group.at("value")),
-                     group.contains("accuracy") ? accuracy_cell(shown) : ""});
+                     group.contains("accuracy") ? accuracy_cell(shown) : "",
+                     group.contains("accuracy") ? simultaneous_cell(shown) : ""});
         }
       }
     }
@@ -119,12 +141,14 @@ class StatisticTable {
                      {"conservative", TextTable::Align::right},
                      {"Laplace", TextTable::Align::right},
                      {"worst bias", TextTable::Align::right},
+                     {"expected bias", TextTable::Align::right},
                      {"P(clamped)", TextTable::Align::right}});
     bool empty = true;
     const auto row = [&](const std::string& name, const Json& part) {
       if (!part.contains("utility")) return;
       std::vector<std::string> cells = {name};
-      for (const char* key : {"tight", "conservative", "laplace", "worst_bias", "binding_probability"}) {
+      for (const char* key :
+           {"tight", "conservative", "laplace", "worst_bias", "expected_bias", "binding_probability"}) {
         const Json& utility = part.at("utility");
         const bool known = utility.contains(key) && utility.at(key).is_number();
         cells.push_back(known ? round_up_to_digits(Rational(utility.at(key).get<double>()), 3) : "");
@@ -144,40 +168,46 @@ class StatisticTable {
   // What the columns mean, one line for each thing that occurs.
   std::string notes() const {
     std::string text;
-    if (!alpha_.empty()) {
+    if (shows_accuracy_) {
       text += "accuracy: the released value lies this near the exact one with probability " +
               (same_alpha_ ? confidence(parse_rational(alpha_, "alpha")) : "as shown") + ".\n";
     }
-    const auto is_simultaneous = [](const Json& statistic) {
-      const Json& accuracy = statistic.at("accuracy");
-      return accuracy.is_object() && accuracy.contains("simultaneous");
+    const auto is_simultaneous = [](const Json& part) {
+      return part.contains("accuracy") && part.at("accuracy").is_object() &&
+             part.at("accuracy").contains("simultaneous");
     };
-    if (std::any_of(json_.at("statistics").begin(), json_.at("statistics").end(), is_simultaneous)) {
-      text += "all at once: with the same probability every bin and group is this near at once.\n";
+    const auto has_simultaneous = [&](const Json& statistic) {
+      return is_simultaneous(statistic) ||
+             (statistic.contains("groups") && is_simultaneous(statistic.at("groups").at(0)));
+    };
+    if (std::any_of(json_.at("statistics").begin(), json_.at("statistics").end(), has_simultaneous)) {
+      text += "all at once: with the same probability all bins and groups of a statistic are this near.\n";
     }
     const auto has_utility = [](const Json& statistic) { return statistic.contains("utility"); };
     if (std::any_of(json_.at("statistics").begin(), json_.at("statistics").end(), has_utility)) {
       text +=
           "utility: tight is the accuracy above, conservative that of the notes, Laplace that of unrounded "
           "noise;\n"
-          "  worst bias and P(clamped), that a bound binds, are for the worst value between the bounds.\n";
+          "  worst bias and P(clamped), that a bound binds, are for the worst value that the statistic may "
+          "have.\n";
     }
+    const auto has_guesses = [&](const Json& statistic) {
+      return has_utility(statistic) && statistic.at("utility").contains("expected_bias");
+    };
+    if (std::any_of(json_.at("statistics").begin(), json_.at("statistics").end(), has_guesses))
+      text += "expected bias: the mean of E[out] - value over the guesses, which nothing else depends on.\n";
     if (json_.contains("certificate")) {  // reports of older versions have none
       const Json& certificate = json_.at("certificate");
       text += "certificate: the privacy loss of these statistics together is at most " +
               short_number(rational_of(certificate.at("bound"))) + ".\n";
     }
     for (const Json& statistic : json_.at("statistics")) {
+      text += range_note(statistic);
       const std::string name = statistic.at("name");
       if (statistic.contains("constant")) {
         text += name + ": a public constant; released exactly, without noise and without cost.\n";
       } else if (statistic.contains("rank_error")) {
-        const Json& rows = statistic.at("rank_error");
-        text += name + ": with probability " +
-                confidence(parse_rational(statistic.at("alpha").get<std::string>(), "alpha")) +
-                " every quantile is right to " +
-                (rows.is_number() ? round_up_to_digits(rational_of(rows), 3) : "any number of") +
-                " rows and within \xc2\xb1, the farther end of its interval.\n";
+        text += quantile_note(statistic);
       } else if (statistic.at("accuracy").is_null() && !statistic.contains("value") &&
                  !(statistic.contains("groups") && statistic.at("groups").at(0).contains("value"))) {
         const bool by_size = statistic.at("kind") != "correlation" && !statistic.contains("groups");
@@ -194,26 +224,65 @@ class StatisticTable {
       table.add({indent + bin.at("bin").get<std::string>(), value_cell(statistic, bin.at("value"))});
   }
 
-  static void add_quantiles(TextTable& table, const Json& quantiles, const std::string& indent) {
+  void add_quantiles(TextTable& table, const Json& statistic, const Json& quantiles,
+                     const std::string& indent) const {
     for (const Json& quantile : quantiles) {
-      const Json shown = with_interval_accuracy(quantile);
-      table.add({indent + quantile.at("q").get<std::string>(), value_cell(shown, quantile.at("value")),
-                 interval_cell(shown)});
+      table.add({indent + quantile.at("q").get<std::string>(), quantile_cell(quantile),
+                 interval_cell(statistic, quantile)});
     }
   }
 
-  // A quantile lies between the ends of its interval; shown as the distance to the farther one.
-  static Json with_interval_accuracy(const Json& quantile) {
+  // A quantile, with the digits that the farther end of its interval makes worth showing.
+  static std::string quantile_cell(const Json& quantile) {
     const double value = quantile.at("value");
     const double lower = quantile.at("interval").at(0);
     const double upper = quantile.at("interval").at(1);
-    return {{"grid", nullptr}, {"accuracy", {{"tight", std::max(value - lower, upper - value)}}}};
+    const Json shown = {{"grid", nullptr}, {"accuracy", {{"tight", std::max(value - lower, upper - value)}}}};
+    return value_cell(shown, quantile.at("value"));
   }
-  static Json without_grid(const Json& statistic) {
-    return statistic.contains("interval") ? with_interval_accuracy(statistic) : statistic;
+  std::string interval_cell(const Json& statistic, const Json& quantile) const {
+    const Json& interval = quantile.at("interval");
+    return "[" + end_text(interval.at(0)) + ", " + end_text(interval.at(1)) + "]" +
+           level(statistic.at("alpha"));
   }
-  static std::string interval_cell(const Json& shown) {
-    return "\xc2\xb1" + round_up_to_digits(rational_of(shown.at("accuracy").at("tight")), 3);
+
+  // What was chosen as the range of a statistic; its own public range goes without saying.
+  static std::string range_note(const Json& statistic) {
+    if (!statistic.contains("range"))
+      return "";  // reports of older versions, and what has no number of its own
+    const Json& range = statistic.at("range");
+    const std::string choice = range.at("choice");
+    const std::string name = statistic.at("name").get<std::string>() + ": ";
+    if (choice == "public") return "";
+    if (choice == "none") return name + "values and outputs are not clamped.\n";
+    const auto end = [](const Json& bound) { return to_string(to_double_nearest(rational_of(bound))); };
+    const Json& lower = range.at("lower");
+    const Json& upper = range.at("upper");
+    const std::string ends = lower.is_null()   ? end(upper) + " or less"
+                             : upper.is_null() ? end(lower) + " or more"
+                                               : "[" + end(lower) + ", " + end(upper) + "]";
+    const std::string clamped = name + "values and outputs are clamped to " + ends;
+    if (choice == "declared") {
+      return clamped + ", as declared; accuracies are about the exact value clamped to it.\n";
+    }
+    const bool many = statistic.contains("bins") || statistic.contains("groups");
+    return clamped + ", the public range widened so that a clamp binds with probability at most " +
+           short_number(rational_of(range.at("gamma"))) + (many ? ", each number for itself.\n" : ".\n");
+  }
+
+  // What is certain of quantiles: nothing about ranks inside a bin, where rows cannot be told apart.
+  static std::string quantile_note(const Json& statistic) {
+    const Json& error = statistic.at("rank_error");
+    const std::string rows = error.is_number() ? round_up_to_digits(rational_of(error), 3) : "any number of";
+    const std::string every =
+        statistic.contains("groups") ? "every quantile of every group" : "every quantile";
+    return statistic.at("name").get<std::string>() + ": with probability " +
+           confidence(parse_rational(statistic.at("alpha").get<std::string>(), "alpha")) + ", for " + every +
+           " at once: the exact one lies in the interval [lower, upper] told with the\n  release, and ranks "
+           "are right to " +
+           rows + " rows at the edges around the released one: of N rows, at most q N + " + rows +
+           "\n  lie below its bin and at least q N - " + rows +
+           " below the end of its bin. Inside a bin rows cannot be told apart.\n";
   }
 
   static Json shown_quotient(const Json& group) {
@@ -228,13 +297,15 @@ class StatisticTable {
   std::string accuracy_cell(const Json& part) const {
     const Json& accuracy = part.at("accuracy");
     if (!accuracy.is_object()) return "";
-    if (!accuracy.contains("alpha")) return interval_cell(part);
     const Json& tight = accuracy.at("tight");
     const std::string number = tight.is_number() ? round_up_to_digits(rational_of(tight), 3) : "unbounded";
-    return "\xc2\xb1" + number +
-           (same_alpha_
-                ? ""
-                : " (" + confidence(parse_rational(accuracy.at("alpha").get<std::string>(), "alpha")) + ")");
+    return "\xc2\xb1" + number + level(accuracy.at("alpha"));
+  }
+
+  // The probability that a cell holds with, where the header does not tell it for all.
+  std::string level(const Json& alpha) const {
+    if (same_alpha_) return "";
+    return " (" + confidence(parse_rational(alpha.get<std::string>(), "alpha")) + ")";
   }
 
   std::string simultaneous_cell(const Json& part) const {
@@ -247,6 +318,7 @@ class StatisticTable {
   const Json& json_;
   std::string alpha_;
   bool same_alpha_ = true;
+  bool shows_accuracy_ = false;  // not intervals of quantiles alone
 };
 
 std::string data_line(const Json& json) {

@@ -1,6 +1,7 @@
 #include "snapdp/release/specification.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "declaration_reader.h"
@@ -26,12 +27,25 @@ const std::vector<std::string> statistic_keys = {"name",        "kind",
                                                  "precision",   "noise",
                                                  "weight",      "group_by",
                                                  "keys",        "max_groups_per_unit",
-                                                 "order",       "quantiles"};
+                                                 "order",       "quantiles",
+                                                 "range",       "guesses"};
 
 // The keys of every kind of statistic.
-const std::vector<std::string> common_keys = {
-    "name",  "kind",     "epsilon", "accuracy",           "weight", "alpha", "grid", "mode", "precision",
-    "noise", "group_by", "keys",    "max_groups_per_unit"};
+const std::vector<std::string> common_keys = {"name",
+                                              "kind",
+                                              "epsilon",
+                                              "accuracy",
+                                              "weight",
+                                              "alpha",
+                                              "grid",
+                                              "mode",
+                                              "precision",
+                                              "noise",
+                                              "group_by",
+                                              "keys",
+                                              "max_groups_per_unit",
+                                              "range",
+                                              "guesses"};
 
 // The keys that a kind of statistic has beyond common_keys.
 std::vector<std::string> own_keys(StatisticKind kind) {
@@ -314,16 +328,122 @@ GridChoice read_grid(const TomlTable& table) {
   }
 }
 
+// Why a statistic has no noisy number of its own that a range or a guess could be about; empty when it has one.
+std::string without_own_number(const Specification& specification, const StatisticSpecification& statistic) {
+  if (has_quantiles(statistic.kind))
+    return "does not apply to quantiles, which are read off many noisy counts and lie between the outer "
+           "edges";
+  std::string parts;
+  for (const std::string& part : parts_of(statistic.kind, specification.data.neighbors))
+    parts += (parts.empty() ? "" : ", ") + part;
+  if (!parts.empty()) {
+    return "does not apply to a " + to_string(statistic.kind) + " under " +
+           to_string(specification.data.neighbors) + ", which is computed from noisy parts (" + parts +
+           ") and clamped to what its bounds allow";
+  }
+  if (specification.is_constant(statistic))
+    return "does not apply to a public constant, which is released exactly";
+  return "";
+}
+
+// An end of a range: a number, or "none".
+std::optional<Rational> read_end(const TomlDocument& document, const TomlTable& table,
+                                 const toml::node& end) {
+  if (end.is_string() && end.as_string()->get() == "none") return std::nullopt;
+  if (end.is_floating_point() && !std::isfinite(end.as_floating_point()->get())) {
+    document.refuse(end, table.context(), "range",
+                    R"(an end is a finite number, or "none" where there is none)");
+  }
+  return document.number(end, table.context(), "range");
+}
+
+// range: constants, "none" or { gamma = "0.01" }.
+RangeChoice read_range(const TomlDocument& document, const TomlTable& table) {
+  const std::string rule = R"(must be [lower, upper], "none" (no clamps) or { gamma = "0.01" })";
+  const toml::node& node = table.get("range");
+  if (const auto* text = node.as_string()) {
+    if (text->get() != "none") table.refuse("range", rule + did_you_mean(text->get(), {"none"}));
+    return RangeChoice::none();
+  }
+  if (node.is_table()) {
+    const TomlTable widened(document, *node.as_table(), table.context() + "range: ", {"gamma"});
+    const Rational gamma = widened.get_number("gamma");
+    if (gamma <= 0 || gamma >= 1) {
+      widened.refuse("gamma",
+                     "must lie strictly between 0 and 1; it is the probability that a clamp may bind with");
+    }
+    return RangeChoice::widened(FailureRate(gamma));
+  }
+  const toml::array* ends = node.as_array();
+  if (ends == nullptr) table.refuse("range", rule);
+  if (ends->size() != 2)
+    table.refuse("range", R"(must have two ends, [lower, upper]; give both, or "none" in place of one)");
+  std::optional<Rational> lower = read_end(document, table, (*ends)[0]);
+  std::optional<Rational> upper = read_end(document, table, (*ends)[1]);
+  if (!lower && !upper) table.refuse("range", R"(has no end; write range = "none")");
+  if (lower && upper && *lower >= *upper) {
+    table.refuse("range", *lower == *upper
+                              ? "its ends are equal, so that every output would be this constant; "
+                                "widen it"
+                              : "the lower end must not be above the upper one; swap them");
+  }
+  return RangeChoice::fixed(std::move(lower), std::move(upper));
+}
+
+// guesses: numbers, or pairs of a number and its weight.
+void read_guesses(const TomlDocument& document, const TomlTable& table, StatisticSpecification& statistic) {
+  const toml::array& guesses = table.get_array("guesses");
+  if (guesses.empty()) table.refuse("guesses", "must have at least one entry; or remove it");
+  if (guesses.size() > Specification::max_bins) {
+    table.refuse("guesses", "has more than " + std::to_string(Specification::max_bins) +
+                                " entries; give fewer, with weights");
+  }
+  for (const toml::node& guess : guesses) {
+    const toml::array* pair = guess.as_array();
+    if (pair != nullptr && pair->size() != 2) {
+      document.refuse(guess, table.context(), "guesses",
+                      "must be a number, or a pair of a number and its weight, [40, 2]");
+    }
+    const auto number = [&](const toml::node& node) {
+      return document.number(node, table.context(), "guesses");
+    };
+    statistic.guesses.push_back(number(pair == nullptr ? guess : (*pair)[0]));
+    statistic.guess_weights.push_back(pair == nullptr ? Rational(1) : number((*pair)[1]));
+    if (statistic.guess_weights.back() <= 0)
+      document.refuse(guess, table.context(), "guesses", "the weight must be greater than 0");
+  }
+}
+
+// range and guesses, which are about one noisy number, or about each of many alike.
+void read_own_number(const TomlDocument& document, const TomlTable& table, const Specification& specification,
+                     StatisticSpecification& statistic) {
+  for (const char* key : {"range", "guesses"}) {
+    if (!table.has(key)) continue;
+    const std::string why = without_own_number(specification, statistic);
+    if (!why.empty()) table.refuse(key, why + "; remove it");
+  }
+  if (table.has("range")) statistic.range = read_range(document, table);
+  if (table.has("guesses")) read_guesses(document, table, statistic);
+}
+
 // mode, precision and noise: which mechanism.
 void read_mechanism(const TomlTable& table, const Specification& specification,
                     StatisticSpecification& statistic) {
   if (table.has("mode") && table.get_choice("mode", {"exact", "precision"}) == "precision") {
     statistic.mode = Mode::precision;
-    const bool second_part = specification.data.neighbors == Neighbors::add_remove;
-    if (second_part || statistic.kind == StatisticKind::count) {
+    const bool declared = statistic.range.lower() && statistic.range.upper();
+    if (statistic.range.kind() == RangeChoice::Kind::none ||
+        (statistic.range.kind() == RangeChoice::Kind::fixed && !declared)) {
+      table.refuse("mode",
+                   "needs a range with both ends finite; declare range = [lower, upper], or use mode = "
+                   "\"exact\"");
+    }
+    const bool private_size = specification.data.neighbors == Neighbors::add_remove;
+    if (!declared && (private_size || statistic.kind == StatisticKind::count)) {
       table.refuse("mode",
                    "needs a public range with both ends finite, which depends on a public number of "
-                   "rows; use mode = \"exact\", or neighbors = \"change-one\"");
+                   "rows; declare constants, range = [lower, upper], where one number is released, or use "
+                   "mode = \"exact\", or neighbors = \"change-one\"");
     }
     if (statistic.grid.is_explicit()) {
       table.refuse("grid", "does not go with mode = \"precision\", which has the notes' grid; remove it");
@@ -447,6 +567,7 @@ StatisticSpecification read_statistic(const TomlDocument& document, const toml::
           "must be \"auto\" or \"notes\": the parts that this statistic is computed from differ in scale");
     }
   }
+  read_own_number(document, table, specification, statistic);
   read_mechanism(table, specification, statistic);
   read_groups(table, specification, statistic);
   read_price(table, specification.is_constant(statistic), statistic);

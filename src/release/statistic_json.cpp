@@ -1,5 +1,6 @@
 #include "statistic_json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -31,7 +32,19 @@ Json accuracy_json(const Rational& alpha, double conservative, double tight) {
           {"tight", accuracy_number(tight)}};
 }
 
-void add_mechanism(Json& json, const PlannedMeasurement& planned) {
+// What values and outputs are clamped to, and by whose choice; ends as text, null where there is none.
+Json range_json(const Mechanism& mechanism, const RangeChoice& choice) {
+  const auto end = [](const std::optional<double>& bound) {
+    return bound ? Json(to_string(Dyadic(*bound))) : Json();
+  };
+  Json json = {{"choice", to_string(choice.kind())},
+               {"lower", end(mechanism.lower())},
+               {"upper", end(mechanism.upper())}};
+  if (choice.gamma()) json["gamma"] = to_string(choice.gamma()->value());
+  return json;
+}
+
+void add_mechanism(Json& json, const PlannedMeasurement& planned, const RangeChoice& range) {
   const Measurement& measurement = planned.measurement;
   json["epsilon"] = to_string(planned.epsilon);
   json["sensitivity"] = to_string(measurement.mechanism().sensitivity());
@@ -43,13 +56,31 @@ void add_mechanism(Json& json, const PlannedMeasurement& planned) {
     json["precision"] = precise->precision();
   }
   json["noise"] = to_string(mechanism.noise());
+  json["range"] = range_json(mechanism, range);
   json["loss_bound"] = to_string(mechanism.stated_loss());
   json["loss_basis"] = mechanism.loss_is_proved() ? "proved" : "claimed by the notes";
   json["certificate"] = certificate_json(planned.certificate);
 }
 
-// What is known beforehand about one noisy number. The bias and the probability of a clamp are for the worst value
-// between the bounds; null where outputs lie more than 2^53 grid steps out, beyond what the law is computed for.
+// Where the values may lie that the mechanism clamps and adds noise to, in terms of its output_noise(): the public range
+// as far as it lies between the bounds. Nothing without bounds; a single bound itself, where a clamp is likeliest.
+std::optional<StatisticRange> values_of(const Measurement& measurement, const OutputNoise& noise) {
+  if (!noise.lower && !noise.upper) return std::nullopt;
+  StatisticRange values{noise.lower.value_or(*(noise.lower ? noise.lower : noise.upper)),
+                        noise.upper.value_or(*(noise.upper ? noise.upper : noise.lower))};
+  const std::optional<StatisticRange> own = public_range(measurement.aggregation().output_domain());
+  if (!own) return values;
+  const Rational origin = measurement.mechanism().origin().rational();
+  const double lowest = to_double_down(Rational(own->lower) - origin);
+  const double highest = to_double_up(Rational(own->upper) - origin);
+  if (noise.lower) values.lower = std::max(*noise.lower, lowest);
+  if (noise.upper) values.upper = std::min(*noise.upper, highest);
+  return values;
+}
+
+// What is known beforehand about one noisy number. The bias and the probability of a clamp are for the worst value that
+// the statistic may have between the bounds; null where outputs lie more than 2^53 grid steps out, beyond what the law is
+// computed for.
 Json utility_json(const PlannedMeasurement& planned) {
   const Mechanism& mechanism = planned.measurement.mechanism();
   Json json = {{"conservative", accuracy_number(planned.accuracy.conservative)},
@@ -59,9 +90,11 @@ Json utility_json(const PlannedMeasurement& planned) {
   json["binding_probability"] = nullptr;
   const OutputNoise noise = mechanism.output_noise();
   try {
-    json["worst_bias"] = accuracy_number(std::abs(worst_bias(noise).bias));
-    json["binding_probability"] =
-        noise.lower && noise.upper ? binding_probability(noise, {*noise.lower, *noise.upper}) : 0.0;
+    const std::optional<StatisticRange> values = values_of(planned.measurement, noise);
+    const bool both = noise.lower && noise.upper;
+    const WorstBias worst = both ? worst_bias(noise, *values) : worst_bias(noise);
+    json["worst_bias"] = accuracy_number(std::abs(worst.bias));
+    json["binding_probability"] = values ? binding_probability(noise, *values) : 0.0;
   } catch (const Error&) {
     return json;
   }
@@ -105,11 +138,15 @@ void add_composed_value(Json& json, const PlannedStatistic& statistic,
                         const std::vector<std::vector<Dyadic>>& released, std::size_t group) {
   std::vector<Dyadic> parts;
   for (const std::vector<Dyadic>& part : released) parts.push_back(part[group]);
-  const Composed tight = compose(statistic, parts, &Accuracy::tight);
+  const auto composed = [&](const PartAccuracy& accuracy) { return compose(statistic, parts, accuracy); };
+  const Composed tight = composed([](const PlannedMeasurement& part) { return part.accuracy.tight; });
+  const Composed conservative =
+      composed([](const PlannedMeasurement& part) { return part.accuracy.conservative; });
   json["value"] = tight.value;
-  json["accuracy"] =
-      accuracy_json(statistic.specification.alpha,
-                    compose(statistic, parts, &Accuracy::conservative).accuracy, tight.accuracy);
+  json["accuracy"] = accuracy_json(statistic.specification.alpha, conservative.accuracy, tight.accuracy);
+  if (statistic.groups == 0) return;
+  const Composed all = composed([](const PlannedMeasurement& part) { return part.simultaneous; });
+  json["accuracy"]["simultaneous"] = accuracy_number(all.accuracy);
 }
 
 // The quantiles of one hierarchy of counts, or of group `group`.
@@ -134,14 +171,15 @@ void add_quantiles(Json& json, const PlannedStatistic& statistic, const std::vec
   }
 }
 
-// Quantiles and the median: their accuracy is a number of rows, and an interval of values after the release.
+// Quantiles and the median: what holds is a number of rows at the edges around a quantile, and an interval of values
+// after the release; for all quantiles of all groups at once.
 void add_hierarchy(Json& json, const PlannedStatistic& statistic, const std::vector<Dyadic>* released) {
   json["edges"] = statistic.hierarchy->leaves() + 1;
   json["nodes"] = statistic.hierarchy->nodes();
   json["rank_error"] = accuracy_number(statistic.rank_error);
   json["alpha"] = to_string(statistic.specification.alpha);
-  add_mechanism(json, statistic.measurements.front());
-  json["accuracy"] = nullptr;  // in rows: rank_error; in values: interval
+  add_mechanism(json, statistic.measurements.front(), statistic.specification.range);
+  json["accuracy"] = nullptr;  // in rows, at the edges: rank_error; in values: interval
   if (statistic.groups > 0) {
     json["groups"] = Json::array();
     for (std::size_t group = 0; group < statistic.groups; ++group) {
@@ -177,7 +215,7 @@ void add_composed(Json& json, const PlannedStatistic& statistic,
     if (released != nullptr && statistic.groups == 0)
       part["value"] = value_json((*released)[i][0], is_integer(planned));
     add_centers(part, statistic, planned.part);
-    add_mechanism(part, planned);
+    add_mechanism(part, planned, statistic.specification.range);
     part["accuracy"] =
         accuracy_json(part_alpha(statistic), planned.accuracy.conservative, planned.accuracy.tight);
     if (released == nullptr) part["utility"] = utility_json(planned);
@@ -281,12 +319,15 @@ Json statistic_json(const PlannedStatistic& statistic, const std::vector<std::ve
     json["value"] =
         value_json(post_process(values->front(), specification), is_integer(statistic.measurements.front()));
   }
-  add_mechanism(json, statistic.measurements.front());
+  add_mechanism(json, statistic.measurements.front(), specification.range);
   json["accuracy"] = accuracy_json(alpha, statistic.accuracy->conservative, statistic.accuracy->tight);
   if (statistic.accuracy->simultaneous) {
     json["accuracy"]["simultaneous"] = accuracy_number(*statistic.accuracy->simultaneous);
   }
-  if (released == nullptr) json["utility"] = utility_json(statistic.measurements.front());
+  if (released == nullptr) {
+    json["utility"] = utility_json(statistic.measurements.front());
+    if (statistic.expected_bias) json["utility"]["expected_bias"] = accuracy_number(*statistic.expected_bias);
+  }
   return json;
 }
 

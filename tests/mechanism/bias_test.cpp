@@ -169,6 +169,35 @@ TEST(WorstBias, IsWorseThanAScan) {
   EXPECT_EQ(std::fabs(worst_bias(geometric).bias), largest);
 }
 
+// Values inside wider bounds, and without bounds: no scan of them finds a larger bias.
+TEST(WorstBias, OfARangeIsWorseThanAScan) {
+  std::mt19937_64 engine(29);
+  const auto pick = [&](std::uint64_t n) { return static_cast<double>(engine() % n); };
+  for (int round = 0; round < 400; ++round) {
+    const StatisticRange values{-pick(100) / 16, pick(100) / 16};
+    OutputNoise noise{.scale = std::ldexp(1 + pick(1000), -8), .grid = Grid(static_cast<long>(pick(5)) - 2)};
+    if (round % 4 != 1) noise.lower = values.lower - pick(3) * pick(50) / 16 - (round % 4 == 0 ? 0.25 : 0);
+    if (round % 4 != 2) noise.upper = values.upper + pick(3) * pick(50) / 16 + 0.0625;
+    if (round % 16 == 5) noise.upper.reset();
+    const WorstBias worst = worst_bias(noise, values);
+    ASSERT_EQ(worst.bias, bias(noise, worst.guess));
+    ASSERT_GE(worst.guess, values.lower);
+    ASSERT_LE(worst.guess, values.upper);
+    const int points = 300;
+    for (int i = 0; i <= points; ++i) {
+      const double y = i == points ? values.upper : values.lower + (values.upper - values.lower) * i / points;
+      ASSERT_LE(std::fabs(bias(noise, y)), std::fabs(worst.bias) * (1 + 0x1p-40) + 1e-18)
+          << describe(noise) << " at " << y << ", worst at " << worst.guess;
+    }
+  }
+  const OutputNoise geometric{.scale = 2, .lower = 0.0, .upper = 10.0, .kind = NoiseKind::geometric};
+  EXPECT_EQ(worst_bias(geometric, {3, 9}).guess, 9);
+  EXPECT_EQ(worst_bias(geometric, {1, 8}).guess, 1);
+  EXPECT_EQ(worst_bias(geometric, {0, 10}).bias, worst_bias(geometric).bias);
+  EXPECT_THROW(worst_bias(geometric, {-1, 10}), Error);
+  EXPECT_THROW(worst_bias(geometric, {4, 3}), Error);
+}
+
 // Nothing reaches a bound 2000 scales away: what holds near one bound then holds for it alone.
 TEST(Bias, OneBoundIsTheLimitOfAFarSecondOne) {
   std::vector<OutputNoise> all = noises();

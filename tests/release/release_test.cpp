@@ -441,7 +441,7 @@ TEST_F(ReleaseTest, ATableOfAReportIsReadable) {
             "    bonn                2\n"
             "\n"
             "accuracy: the released value lies this near the exact one with probability 1 - 1e-12.\n"
-            "all at once: with the same probability every bin and group is this near at once.\n"
+            "all at once: with the same probability all bins and groups of a statistic are this near.\n"
             "certificate: the privacy loss of these statistics together is at most 20000000.\n"
             "Ledger: epsilon 20000000 spent, 980000000 remaining.\n");
 }
@@ -593,7 +593,8 @@ TEST_F(ReleaseTest, QuantilesComeFromOneHierarchy) {
   EXPECT_GE(groups.at(0).at("value"), 30.0);
   EXPECT_LE(groups.at(0).at("value"), 80.0);
   EXPECT_EQ(groups.at(1).at("value"), 45.0);  // nobody: the middle
-  EXPECT_THAT(Report::from_json(json.dump()).to_table(), HasSubstr("every quantile is right to"));
+  EXPECT_THAT(Report::from_json(json.dump()).to_table(),
+              HasSubstr("for every quantile of every group at once"));
 }
 
 TEST_F(ReleaseTest, DistinctValuesOfAPublicSet) {

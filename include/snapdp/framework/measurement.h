@@ -7,6 +7,7 @@
 //   Release r = mean_age.release(rows, ledger);   // debit, then draw
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/grid_choice.h"
 #include "snapdp/mechanism/mechanism.h"
+#include "snapdp/mechanism/range_choice.h"
 #include "snapdp/random/system_generator.h"
 
 namespace snapdp {
@@ -47,6 +49,8 @@ struct NoiseOptions {
   NoiseKind noise = NoiseKind::laplace;  // geometric: for integer statistics
   // How far apart neighboring datasets are, at least 1: 1, or the rows that one privacy unit may contribute.
   std::uint64_t distance = 1;
+  // What values and outputs are clamped to: the statistic's public range unless something else is chosen.
+  RangeChoice range = {};
 };
 
 // What was released and what it cost.
@@ -54,6 +58,10 @@ struct Release {
   std::vector<Dyadic> values;  // multiples of the grid, or a bound
   Rational loss;
 };
+
+// The public range of a statistic as it is rounded to its grid, before a mechanism clamps it: ends rounded outward to
+// doubles. Absent where the range depends on private data.
+std::optional<StatisticRange> public_range(const StatisticDomain& statistic);
 
 class Measurement {
  public:
@@ -71,7 +79,7 @@ class Measurement {
   const Rational& distance() const { return distance_; }
   // The loss at distance d_in, exact; at most the requested epsilon at distance().
   Rational loss(const Rational& d_in = 1) const { return privacy_.forward(d_in); }
-  // See Mechanism::accuracy.
+  // See Mechanism::accuracy. Between constants narrower than the public range it is that of the clamped statistic.
   Accuracy accuracy(const FailureRate& alpha) const;
 
   // Folds the rows, debits the loss at distance(), then draws.

@@ -28,6 +28,9 @@ struct WorstBias {
 // values that round to it, because far away only the rounding is left. The guess is found in double arithmetic and its bias is then exact to rounding: the
 // supremum exceeds it by a relative 2^-40 at most.
 WorstBias worst_bias(const OutputNoise& noise);
+// The same over the values of a range inside the bounds, such as the public range of a statistic that is clamped to a
+// wider one; for geometric noise over the integers in it.
+WorstBias worst_bias(const OutputNoise& noise, const StatisticRange& values);
 
 // The mean of bias(noise, guess) over guesses with the given weights, which are not negative and have a positive sum;
 // accurate to a relative 2^-50 of the mean of |bias|.

@@ -13,13 +13,8 @@
 
 namespace snapdp {
 
-// The public range of a statistic, before any widening.
-struct StatisticRange {
-  double lower;
-  double upper;  // >= lower
-};
-
-// The largest probability, over values inside `range`, that an output is clamped to a bound of `noise`, rounded up;
+// The largest probability, over values inside `range`, the public range of the statistic before any widening, that an
+// output is clamped to a bound of `noise`, rounded up;
 // 0 without bounds. The range must lie inside the bounds.
 double binding_probability(const OutputNoise& noise, const StatisticRange& range);
 

@@ -30,6 +30,12 @@ struct OutputNoise {
   NoiseKind kind = NoiseKind::laplace;
 };
 
+// Where exact statistics lie.
+struct StatisticRange {
+  double lower;
+  double upper;  // >= lower
+};
+
 struct OutputProbability {
   double output;
   double probability;

@@ -78,6 +78,8 @@ class PrecisionSnapping {
  public:
   static constexpr long least_precision = 8;
   static constexpr long greatest_precision = 4096;
+  // max(118, m + 2), 2^-m the smallest power of two >= epsilon > 0.
+  static long default_precision(const Rational& epsilon);
 
   // Throws invalid_argument naming the offending option. Rules beyond those of PrecisionSnappingOptions, all of the
   // notes' analysis: epsilon > 2 eta, and scale < B < 2^(p-7) scale.

@@ -25,8 +25,11 @@ struct PlannedMeasurement {
   std::string part;                  // "sum" or "count" for the two of a mean under add-remove, else ""
   std::vector<std::string> columns;  // that of the groups first
   Measurement measurement;
-  Rational epsilon;         // what it costs, for all groups together
-  Accuracy accuracy;        // at the part's share of alpha
+  Rational epsilon;   // what it costs, for all groups together
+  Accuracy accuracy;  // at the part's share of alpha
+  // Tight too, but of all its numbers together: every bin of every group is within it, except with the part's share of
+  // alpha (union bound: an equal share of that for each).
+  double simultaneous = 0;
   Certificate certificate;  // of the mechanism that will run, for all groups together
 };
 
@@ -35,8 +38,8 @@ struct StatisticAccuracy {
   double conservative = 0;
   double tight = 0;
   double laplace = 0;  // with unrounded Laplace noise of the same scale, for comparison
-  // Of histograms and groups: with probability at least 1 - alpha all of them together are within this
-  // (Bonferroni: alpha over their number for each).
+  // Of histograms and groups: with probability at least 1 - alpha every bin of every group is within this, all
+  // together.
   std::optional<double> simultaneous;
 };
 
@@ -48,13 +51,16 @@ struct PlannedStatistic {
   std::vector<PlannedMeasurement> measurements;
   std::optional<Dyadic> constant;
   std::vector<std::string> bins;  // of a histogram
-  // Of quantiles and the median: what is released, and the rank error, in rows, that all quantiles are within with
-  // probability at least 1 - alpha (of a group for itself).
+  // Of quantiles and the median: what is released, and the R of quantile_rank_error, in rows, that holds at the edges
+  // around all quantiles of all groups together with probability at least 1 - alpha. With it every quantile_interval
+  // holds its exact quantile. It says nothing about ranks inside a bin.
   std::optional<HierarchyLayout> hierarchy;
   double rank_error = 0;
   // Of a statistic by groups: how many. Measurements then hold the groups' statistics one after the other.
   std::size_t groups = 0;
   Rational epsilon;  // what it costs; the sum over the measurements
+  // The mean of the bias over the specification's guesses, for each number alike; absent without guesses.
+  std::optional<double> expected_bias;
   // At most epsilon, and proved; in precision mode sometimes only claimed by the notes (Mechanism::stated_loss).
   Rational loss_bound;
   Certificate certificate;  // of the measurements together; zeros for a public constant

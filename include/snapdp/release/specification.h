@@ -25,6 +25,7 @@
 #include "snapdp/framework/chunk.h"
 #include "snapdp/mechanism/grid_choice.h"
 #include "snapdp/mechanism/mechanism.h"
+#include "snapdp/mechanism/range_choice.h"
 #include "snapdp/numeric/rational.h"
 #include "snapdp/release/declaration.h"
 
@@ -68,6 +69,10 @@ struct StatisticSpecification {
   Mode mode = Mode::exact;
   std::optional<long> precision;         // bits, in precision mode
   NoiseKind noise = NoiseKind::laplace;  // geometric: counts, histograms and sums of integers
+  RangeChoice range;                     // what values and outputs are clamped to
+  // Public guesses at the statistic with their weights, for the expected bias in a plan; nothing else depends on them.
+  std::vector<Rational> guesses;
+  std::vector<Rational> guess_weights;
   // Histograms have exactly one of these, a distinct count one of the first two: the public set.
   std::vector<Rational> categories;
   std::vector<std::string> texts;

@@ -79,7 +79,11 @@ double quantile_from_hierarchy(const HierarchyLayout& layout, const std::vector<
 // [e_i, e_(i+1)] that holds the released quantile:
 //     rows below e_i <= q N + R   and   rows below e_(i+1) >= q N - R   (all rows, for the last edge).
 // The premise holds with probability at least 1 - alpha when node_accuracy is the mechanism's accuracy for the rate
-// alpha / nodes() (union bound); R then holds for all q together. Rounded up. Derivation: proofs/make_hierarchy.md.
+// alpha / nodes() (union bound), and for all hierarchies of k groups together at alpha / (k nodes()); R then holds for
+// all q together. Rounded up. Derivation: proofs/make_hierarchy.md.
+//
+// It is a statement about the edges. Rows inside a leaf cannot be told apart: the rows below the released quantile itself
+// may be as far from q N as the leaf has rows.
 double quantile_rank_error(const HierarchyLayout& layout, double node_accuracy, const Rational& q);
 
 // Under the same premise every exact q-quantile of the rows, their values clamped to [e_0, last edge], lies between
