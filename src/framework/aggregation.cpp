@@ -36,6 +36,7 @@ Aggregation::Aggregation(Signature<VectorDomain, StatisticDomain> signature, std
       finish_(std::move(finish)),
       steps_(inner),
       identity_(identity_of(signature_.input_domain, functions_, fold_->description())) {
+  require_signature(signature_);
   // Inner steps have named the work and counted its distance already.
   steps_.push_back(step_of(signature_, fold_->description()));
   if (!inner.empty()) {
@@ -170,9 +171,9 @@ Aggregation operator>>(const Transformation& first, const Aggregation& second) {
 
 ScalarTransformation::ScalarTransformation(Signature<StatisticDomain, StatisticDomain> signature,
                                            Function function, std::string description)
-    : signature_(std::move(signature)),
-      function_(std::move(function)),
-      description_(std::move(description)) {}
+    : signature_(std::move(signature)), function_(std::move(function)), description_(std::move(description)) {
+  require_signature(signature_);
+}
 
 Aggregation operator>>(const Aggregation& first, const ScalarTransformation& second) {
   Aggregation result = first;
@@ -194,7 +195,9 @@ ScalarTransformation make_clamp(const StatisticDomain& domain, Metric metric, co
   }
   StatisticDomain output = domain;
   output.range = bounds;
-  return {{domain, output, metric, metric, Relation::stable(1)},
+  // No two vectors inside the bounds are farther apart than these in every coordinate.
+  const Rational widest = bounds.width().rational() * Integer(static_cast<unsigned long>(domain.dimension));
+  return {{domain, output, metric, metric, Relation::stable_within(1, widest)},
           [bounds](std::vector<Dyadic> statistic) {
             for (Dyadic& value : statistic) value = std::clamp(value, bounds.lower(), bounds.upper());
             return statistic;

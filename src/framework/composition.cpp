@@ -2,17 +2,21 @@
 
 #include <algorithm>
 
+#include "framework/require_rows.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
 
 class Composition::Node {
  public:
-  Node(VectorDomain domain, Metric metric, Rational distance, Relation privacy, std::string description)
+  // `asked` is what the authors of the measurements asked for altogether.
+  Node(VectorDomain domain, Metric metric, Rational distance, Relation privacy, Rational asked,
+       std::string description)
       : domain_(std::move(domain)),
         metric_(metric),
         distance_(std::move(distance)),
         privacy_(std::move(privacy)),
+        price_(privacy_.holds(distance_, asked) ? std::move(asked) : privacy_.forward(distance_)),
         description_(std::move(description)) {}
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -22,6 +26,7 @@ class Composition::Node {
   Metric metric() const { return metric_; }
   const Rational& distance() const { return distance_; }
   const Relation& privacy() const { return privacy_; }
+  const Rational& price() const { return price_; }
   const std::string& description() const { return description_; }
 
   // Appends the exact statistics of the rows, or of what `before` gives of them.
@@ -35,6 +40,7 @@ class Composition::Node {
   Metric metric_;
   Rational distance_;
   Relation privacy_;
+  Rational price_;
   std::string description_;
 };
 
@@ -46,6 +52,17 @@ using Nodes = std::vector<std::shared_ptr<const Composition::Node>>;
 Relation loss_relation(const std::function<Rational(const Rational&)>& loss) {
   return Relation([loss](const Rational& d_in, const Rational& epsilon) { return epsilon >= loss(d_in); },
                   loss);
+}
+
+Rational sum_of_prices(const Nodes& nodes) {
+  Rational sum = 0;
+  for (const auto& node : nodes) sum += node->price();
+  return sum;
+}
+Rational largest_price(const Nodes& nodes) {
+  Rational largest = 0;
+  for (const auto& node : nodes) largest = std::max(largest, node->price());
+  return largest;
 }
 
 std::string listed(const Nodes& nodes) {
@@ -72,12 +89,13 @@ class One final : public Composition::Node {
  public:
   explicit One(const Measurement& measurement)
       : Node(measurement.aggregation().input_domain(), measurement.input_metric(), measurement.distance(),
-             measurement.privacy(), measurement.aggregation().description()),
+             measurement.privacy(), measurement.price(), measurement.aggregation().description()),
         measurement_(measurement) {}
 
   void fold(const Chunk& rows, const Transformation* before, std::vector<ExactPart>& parts) const override {
     const Aggregation& aggregation = measurement_.aggregation();
     parts.push_back({&measurement_, before != nullptr ? (*before >> aggregation)(rows) : aggregation(rows)});
+    measurement_.check(parts.back().statistic);
   }
   void draw(const ExactPart*& next, SystemGenerator& generator, std::vector<Dyadic>& values) const override {
     for (Dyadic& value : measurement_.release_paid(next->statistic, generator))
@@ -98,7 +116,7 @@ class Sequential final : public Composition::Node {
                for (const auto& part : parts) sum += part->privacy().forward(d_in);
                return sum;
              }),
-             "all of " + listed(parts)),
+             sum_of_prices(parts), "all of " + listed(parts)),
         parts_(std::move(parts)) {}
 
   void fold(const Chunk& rows, const Transformation* before, std::vector<ExactPart>& parts) const override {
@@ -121,7 +139,7 @@ class Parallel final : public Composition::Node {
                for (const auto& part : parts) largest = std::max(largest, part->privacy().forward(1));
                return Rational(d_in * largest);
              }),
-             description),
+             largest_price(parts), description),
         parts_(std::move(parts)),
         selections_(std::move(selections)) {}
 
@@ -144,7 +162,7 @@ class PostProcessed final : public Composition::Node {
  public:
   using Function = std::function<std::vector<Dyadic>(std::vector<Dyadic>)>;
   PostProcessed(std::shared_ptr<const Node> release, Function function, const std::string& name)
-      : Node(release->domain(), release->metric(), release->distance(), release->privacy(),
+      : Node(release->domain(), release->metric(), release->distance(), release->privacy(), release->price(),
              name + " of " + release->description()),
         release_(std::move(release)),
         function_(std::move(function)) {}
@@ -179,6 +197,9 @@ const Relation& Composition::privacy() const {
 const Rational& Composition::distance() const {
   return node_->distance();
 }
+const Rational& Composition::price() const {
+  return node_->price();
+}
 const std::string& Composition::description() const {
   return node_->description();
 }
@@ -190,13 +211,13 @@ std::vector<ExactPart> Composition::exact(const Chunk& rows) const {
 }
 
 Release Composition::release(const Chunk& rows, BudgetAccountant& accountant) const {
+  require_rows(input_domain(), rows);
   const std::vector<ExactPart> parts = exact(rows);
-  const Rational cost = loss(distance());
-  accountant.debit(cost, description());
+  accountant.debit({price(), input_metric(), distance(), description()});
   std::vector<Dyadic> values;
   const ExactPart* next = parts.data();
   node_->draw(next, thread_generator(), values);
-  return {std::move(values), cost};
+  return {std::move(values), price()};
 }
 
 Composition make_sequential(const std::vector<Composition>& parts) {

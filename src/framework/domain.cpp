@@ -1,28 +1,49 @@
 #include "snapdp/framework/domain.h"
 
 #include <cmath>
+#include <limits>
 
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
 namespace {
 
-bool contains_cell(const AtomDomain& domain, const Column& column, std::size_t row) {
+// Whether every cell of the column that is no null is `inside`.
+template <typename Value, typename Inside>
+bool all_inside(const Column& column, const Value* values, std::size_t rows, const Inside& inside) {
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (!inside(values[row]) && column.valid(row)) return false;
+  }
+  return true;
+}
+
+bool contains_column(const AtomDomain& domain, const Column& column, std::size_t rows) {
   if (column.type != domain.type) return false;
-  if (!column.valid(row)) return domain.nullable;
-  const auto inside = [&](const auto& value) {
-    return !domain.bounds ||
-           (domain.bounds->lower() <= Dyadic(value) && Dyadic(value) <= domain.bounds->upper());
-  };
+  if (!domain.nullable && column.validity != nullptr) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      if (!column.valid(row)) return false;
+    }
+  }
+  const std::optional<Bounds>& bounds = domain.bounds;
+  // Bounds are numbers of the column's type.
   switch (domain.type) {
     case AtomType::real: {
-      const double value = column.reals()[row];
-      if (std::isnan(value)) return domain.nan;
-      if (std::isinf(value)) return !domain.bounds;
-      return inside(value);
+      if (!bounds && domain.nan) return true;
+      constexpr double infinity = std::numeric_limits<double>::infinity();
+      const double lower = bounds ? bounds->lower().to_double_nearest() : -infinity;
+      const double upper = bounds ? bounds->upper().to_double_nearest() : infinity;
+      return all_inside(column, column.reals(), rows, [&](double value) {
+        return (lower <= value && value <= upper) || (domain.nan && std::isnan(value));
+      });
     }
-    case AtomType::integer:
-      return inside(column.integers()[row]);
+    case AtomType::integer: {
+      if (!bounds) return true;
+      const std::int64_t lower = bounds->lower().rational().get_num().get_si();
+      const std::int64_t upper = bounds->upper().rational().get_num().get_si();
+      return all_inside(column, column.integers(), rows,
+                        [&](std::int64_t value) { return lower <= value && value <= upper; });
+    }
     case AtomType::text:
       break;
   }
@@ -78,14 +99,33 @@ VectorDomain VectorDomain::of_unknown_size() const {
 }
 
 bool VectorDomain::contains(const Chunk& rows) const {
+  const FloatEnvironment environment;
   if (rows.column_count != columns_.size()) return false;
   if (size_ && *size_ != rows.length) return false;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    for (std::size_t row = 0; row < rows.length; ++row) {
-      if (!contains_cell(columns_[i], rows.column[i], row)) return false;
-    }
+    if (!contains_column(columns_[i], rows.column[i], rows.length)) return false;
   }
   return true;
+}
+
+std::string misfit(const StatisticDomain& domain, const std::vector<Dyadic>& statistic) {
+  if (statistic.size() != domain.dimension) {
+    return "it has " + std::to_string(statistic.size()) + " numbers, the domain " +
+           std::to_string(domain.dimension);
+  }
+  // The range is that of the statistic before it is rounded to the grid, and rounding is monotone.
+  std::optional<Bounds> range;
+  if (domain.range)
+    range = Bounds(domain.grid.round(domain.range->lower()), domain.grid.round(domain.range->upper()));
+  for (const Dyadic& value : statistic) {
+    const bool on_grid =
+        value.sign() == 0 || value.exponent() >= domain.grid.exponent();  // mantissas are odd
+    if (!on_grid) return "a number is not a multiple of the grid " + to_string(domain.grid);
+    if (domain.integer && !value.is_integer()) return "a number is not an integer";
+    if (range && (value < range->lower() || value > range->upper()))
+      return "a number is outside the public range " + to_string(*domain.range);
+  }
+  return {};
 }
 
 VectorDomain untrusted_domain(const std::vector<AtomType>& types) {

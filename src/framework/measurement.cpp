@@ -1,5 +1,8 @@
 #include "snapdp/framework/measurement.h"
 
+#include <algorithm>
+
+#include "framework/require_rows.h"
 #include "snapdp/error.h"
 #include "snapdp/numeric/float_environment.h"
 
@@ -41,6 +44,14 @@ Mechanism clamped_mechanism(MechanismOptions mechanism, const RangeChoice& choic
   }
 }
 
+// In how many numbers two statistics at most `distance` > 0 apart can differ. Each that differs does so by a step of the
+// grid at least.
+std::size_t differing(const StatisticDomain& domain, const Rational& distance) {
+  const Integer steps = floor(Rational(distance / domain.grid.spacing().rational()));
+  const Integer dimension(static_cast<unsigned long>(domain.dimension));
+  return std::clamp(steps, Integer(1), dimension).get_ui();
+}
+
 Mechanism mechanism_for(const Aggregation& aggregation, const NoiseOptions& options) {
   const Rational sensitivity = aggregation.sensitivity(neighbor_distance(options));
   if (sensitivity == 0) {
@@ -56,7 +67,8 @@ Mechanism mechanism_for(const Aggregation& aggregation, const NoiseOptions& opti
                                    .integer = statistic.integer && options.mode == Mode::exact,
                                    .mode = options.mode,
                                    .precision = options.precision,
-                                   .noise = options.noise};
+                                   .noise = options.noise,
+                                   .coordinates = differing(statistic, sensitivity)};
   // What is widened must hold the values that the noise is added to.
   const bool widened = options.range.kind() == RangeChoice::Kind::widened;
   return clamped_mechanism(mechanism, options.range,
@@ -65,8 +77,8 @@ Mechanism mechanism_for(const Aggregation& aggregation, const NoiseOptions& opti
 
 Relation privacy_for(const Aggregation& aggregation, const Mechanism& mechanism) {
   // The noise is on values whose (absolute or L1) distance the stability relation bounds.
-  const auto loss = [mechanism](const Rational& distance) {
-    return distance == 0 ? Rational(0) : mechanism.loss_bound(distance);
+  const auto loss = [mechanism, domain = aggregation.output_domain()](const Rational& distance) {
+    return distance == 0 ? Rational(0) : mechanism.loss_bound(distance, differing(domain, distance));
   };
   const Relation noise(
       [loss](const Rational& distance, const Rational& epsilon) { return epsilon >= loss(distance); }, loss);
@@ -88,7 +100,8 @@ Measurement::Measurement(Aggregation aggregation, const NoiseOptions& options)
     : aggregation_(std::move(aggregation)),
       distance_(neighbor_distance(options)),
       mechanism_(mechanism_for(aggregation_, options)),
-      privacy_(privacy_for(aggregation_, mechanism_)) {}
+      privacy_(privacy_for(aggregation_, mechanism_)),
+      price_(privacy_.holds(distance_, mechanism_.epsilon()) ? mechanism_.epsilon() : loss(distance_)) {}
 
 Accuracy Measurement::accuracy(const FailureRate& alpha) const {
   const FloatEnvironment environment;
@@ -100,15 +113,26 @@ Accuracy Measurement::accuracy(const FailureRate& alpha) const {
 
 Release Measurement::release(const Chunk& rows, BudgetAccountant& accountant) const {
   const FloatEnvironment environment;
+  require_rows(aggregation_.input_domain(), rows);
   const std::vector<Dyadic> statistic = aggregation_(rows);
-  const Rational cost = loss(distance_);
-  accountant.debit(cost, aggregation_.description());
-  return {release_paid(statistic, thread_generator()), cost};
+  check(statistic);
+  accountant.debit({price_, input_metric(), distance_, aggregation_.description()});
+  return {release_paid(statistic, thread_generator()), price_};
+}
+
+void Measurement::check(const std::vector<Dyadic>& statistic) const {
+  const std::string wrong = misfit(aggregation_.output_domain(), statistic);
+  if (wrong.empty()) return;
+  throw Error(ErrorCode::mismatch, "statistic",
+              "statistic: it is not in the output domain, " + describe(Domain(aggregation_.output_domain())) +
+                  ": " + wrong + "; nothing is released of it. Correct the aggregation, \"" +
+                  aggregation_.description() + "\"");
 }
 
 std::vector<Dyadic> Measurement::release_paid(const std::vector<Dyadic>& statistic,
                                               SystemGenerator& generator) const {
   const FloatEnvironment environment;
+  check(statistic);
   std::vector<Dyadic> noisy;
   noisy.reserve(statistic.size());
   for (const Dyadic& value : statistic) noisy.push_back(mechanism_.release(value, generator));

@@ -30,20 +30,17 @@ class Claim {
 
   // What contradicts outputs at `distance` (nothing: infinite) for inputs at d_in.
   std::optional<Broken> contradiction(const Rational& d_in, const std::optional<Rational>& distance) {
-    auto known = tightest_.find(d_in);
-    if (known == tightest_.end()) {
-      known = tightest_.emplace(d_in, relation_.tightest(d_in)).first;
-      if (relation_.has_forward() && !relation_.holds(d_in, *known->second)) {
-        return Broken{
-            BrokenRule::relation,
-            "the forward map gives " + to_string(*known->second) + ", for which the predicate does not hold",
-            {},
-            {},
-            distance,
-            known->second};
-      }
+    auto known = known_.find(d_in);
+    if (known == known_.end()) known = known_.emplace(d_in, asked(d_in)).first;
+    if (const std::optional<Rational>& denied = known->second.denied) {
+      return Broken{BrokenRule::relation,
+                    "the forward map gives " + to_string(*denied) + ", for which the predicate does not hold",
+                    {},
+                    {},
+                    distance,
+                    denied};
     }
-    const std::optional<Rational>& claimed = known->second;
+    const std::optional<Rational>& claimed = known->second.claimed;
     if (!claimed) return std::nullopt;  // no distance is claimed
     if (!distance) {
       return Broken{BrokenRule::stability,
@@ -71,7 +68,7 @@ class Claim {
                       too_small};
       }
     }
-    if (relation_.has_backward() && relation_.backward(less) >= d_in) {
+    if (const auto hint = relation_.backward_hint(less); hint && *hint >= d_in) {
       return Broken{
           BrokenRule::stability,
           "the backward map allows inputs at this distance for outputs that are closer than they are",
@@ -84,8 +81,20 @@ class Claim {
   }
 
  private:
+  struct Known {
+    std::optional<Rational> claimed;
+    // What the forward map says and the predicate denies. The relation does not believe it, but the part's author is wrong.
+    std::optional<Rational> denied;
+  };
+
+  Known asked(const Rational& d_in) const {
+    const std::optional<Rational> hint = relation_.forward_hint(d_in);
+    const bool right = !hint || (*hint >= 0 && relation_.holds(d_in, *hint));
+    return {relation_.tightest(d_in), right ? std::nullopt : hint};
+  }
+
   const Relation& relation_;
-  std::map<Rational, std::optional<Rational>> tightest_;
+  std::map<Rational, Known> known_;
 };
 
 std::string to_text(const Statistic& statistic) {
@@ -103,29 +112,6 @@ Rational statistic_distance(const Statistic& first, const Statistic& second) {
   Dyadic sum;
   for (std::size_t i = 0; i < first.size(); ++i) sum += abs(first[i] - second[i]);
   return sum.rational();
-}
-
-// What is wrong with a statistic as a member of its domain, or nothing.
-std::string misfit(const StatisticDomain& domain, Metric metric, const Statistic& statistic) {
-  if (statistic.size() != domain.dimension) {
-    return "it has " + std::to_string(statistic.size()) + " numbers, the domain " +
-           std::to_string(domain.dimension);
-  }
-  if (metric == Metric::absolute_distance && domain.dimension != 1) {
-    return "the absolute distance measures one number, not " + std::to_string(domain.dimension);
-  }
-  for (const Dyadic& value : statistic) {
-    if (!(domain.grid.round(value) == value)) {
-      return to_string(value) + " is not a multiple of the grid " + to_string(domain.grid);
-    }
-    if (domain.integer && !value.is_integer()) return to_string(value) + " is not an integer";
-    // The range is that of the statistic before it is rounded to the grid, and rounding is monotone.
-    if (domain.range && (value < domain.grid.round(domain.range->lower()) ||
-                         value > domain.grid.round(domain.range->upper()))) {
-      return to_string(value) + " is outside the public range " + to_string(*domain.range);
-    }
-  }
-  return {};
 }
 
 // `check` with what it throws as a finding.
@@ -211,7 +197,7 @@ class AggregationCheck {
         return broken;
       };
       for (const Statistic* statistic : {&left, &right}) {
-        const std::string wrong = misfit(part_.output_domain(), part_.output_metric(), *statistic);
+        const std::string wrong = misfit(part_.output_domain(), *statistic);
         if (!wrong.empty()) return shown({BrokenRule::output_domain, wrong});
       }
       const Rational distance = statistic_distance(left, right);
@@ -660,7 +646,7 @@ class ScalarSearch {
         return broken;
       };
       for (const Statistic* output : {&left, &right}) {
-        const std::string wrong = misfit(part_.output_domain(), part_.output_metric(), *output);
+        const std::string wrong = misfit(part_.output_domain(), *output);
         if (!wrong.empty()) return shown({BrokenRule::output_domain, wrong});
       }
       if (auto broken = claim_.contradiction(statistic_distance(in_first, in_second),

@@ -341,6 +341,12 @@ class ProjectRows final : public CellFunction {
   std::size_t count_;
 };
 
+// One double for those that the library takes for equal: zeros of both signs, and every NaN.
+double as_compared(double value) {
+  if (std::isnan(value)) return std::numeric_limits<double>::quiet_NaN();
+  return value == 0 ? 0.0 : value;
+}
+
 class MapRows final : public CellFunction {
  public:
   MapRows(AtomDomain output, std::function<double(double)> function, std::string name)
@@ -356,7 +362,7 @@ class MapRows final : public CellFunction {
     Scratch::Buffer& buffer = scratch.buffer(0);
     std::array<std::uint8_t, block_rows / 8> validity{};
     for (std::size_t row = 0; row < rows.length; ++row) {
-      const double result = column.valid(row) ? function_(column.reals()[row]) : 0.0;
+      const double result = column.valid(row) ? function_(as_compared(column.reals()[row])) : 0.0;
       set_valid(validity.data(), row, column.valid(row) && result >= lower_ && result <= upper_);
       buffer.reals()[row] = result;
     }

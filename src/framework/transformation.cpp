@@ -24,7 +24,9 @@ Transformation::Transformation(Signature<VectorDomain, VectorDomain> signature,
                                std::shared_ptr<const RowFunction> function)
     : signature_(std::move(signature)),
       functions_{std::move(function)},
-      steps_{step_of(signature_, functions_.front()->description())} {}
+      steps_{step_of(signature_, functions_.front()->description())} {
+  require_signature(signature_);
+}
 
 Transformation::Transformation(Signature<VectorDomain, VectorDomain> signature,
                                std::vector<std::shared_ptr<const RowFunction>> functions,

@@ -13,6 +13,8 @@ namespace {
 }
 
 std::variant<Snapping, PrecisionSnapping, Geometric> chosen(const MechanismOptions& options) {
+  if (options.coordinates == 0)
+    refuse("coordinates", "coordinates = 0: must be at least 1: how many numbers may differ");
   if (options.mode == Mode::exact && options.precision) {
     refuse("precision", "precision = " + std::to_string(*options.precision) +
                             ": exact mode has no precision; leave it out, or choose mode = \"precision\"");
@@ -48,7 +50,8 @@ std::variant<Snapping, PrecisionSnapping, Geometric> chosen(const MechanismOptio
                               .sensitivity = options.sensitivity,
                               .lower = options.lower,
                               .upper = options.upper,
-                              .precision = options.precision});
+                              .precision = options.precision,
+                              .coordinates = options.coordinates});
   }
   return Snapping({.epsilon = options.epsilon,
                    .sensitivity = options.sensitivity,
@@ -68,7 +71,8 @@ std::string to_string(NoiseKind kind) {
   return kind == NoiseKind::laplace ? "laplace" : "geometric";
 }
 
-Mechanism::Mechanism(const MechanismOptions& options) : mechanism_(chosen(options)) {}
+Mechanism::Mechanism(const MechanismOptions& options)
+    : mechanism_(chosen(options)), coordinates_(options.coordinates) {}
 
 const Rational& Mechanism::epsilon() const {
   return std::visit([](const auto& mechanism) -> const Rational& { return mechanism.epsilon(); }, mechanism_);
@@ -97,8 +101,10 @@ std::optional<double> Mechanism::upper() const {
                     mechanism_);
 }
 
-Rational Mechanism::loss_bound(const Rational& distance) const {
+Rational Mechanism::loss_bound(const Rational& distance, std::size_t differing) const {
   const FloatEnvironment environment;
+  if (const auto* precision = std::get_if<PrecisionSnapping>(&mechanism_))
+    return precision->loss_bound(distance, differing);
   return std::visit([&](const auto& mechanism) { return mechanism.loss_bound(distance); }, mechanism_);
 }
 

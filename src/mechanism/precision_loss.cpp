@@ -22,11 +22,15 @@ Dyadic rounded(const Rational& value, long precision, mpfr_rnd_t direction) {
 }  // namespace
 
 NotesArithmetic notes_arithmetic(const Rational& epsilon, const Dyadic& sensitivity, const Dyadic& half_width,
-                                 long precision) {
-  const Rational eta = power_of_two(-precision);
+                                 long precision, std::size_t coordinates) {
+  const Rational eta = power_of_two(-precision) * Integer(static_cast<unsigned long>(coordinates));
   const Rational ratio = half_width.rational() / sensitivity.rational();
+  return arithmetic_of((epsilon - 2 * eta) / (1 + 12 * ratio * eta), sensitivity, precision);
+}
+
+NotesArithmetic arithmetic_of(const Rational& inner_epsilon, const Dyadic& sensitivity, long precision) {
   NotesArithmetic result;
-  result.inner_epsilon = rounded((epsilon - 2 * eta) / (1 + 12 * ratio * eta), precision, MPFR_RNDD);
+  result.inner_epsilon = rounded(inner_epsilon, precision, MPFR_RNDD);
   result.arithmetic.precision = precision;
   result.arithmetic.scale =
       rounded(sensitivity.rational() / result.inner_epsilon.rational(), precision, MPFR_RNDU);

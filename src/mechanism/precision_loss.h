@@ -5,14 +5,17 @@
 
 namespace snapdp {
 
-// epsilon', scale and grid of the notes for these bounds; see precision_snapping.h. Needs epsilon > 2^(1-precision); the
-// scale may come out at or above `half_width`, where the notes' claim about the loss fails.
+// epsilon', scale and grid of the notes for these bounds; see precision_snapping.h. Of `coordinates` numbers that may
+// differ, each is given its own loss by rounding. Needs epsilon > coordinates * 2^(1-precision); the scale may come out at
+// or above `half_width`, where the notes' claim about the loss fails.
 struct NotesArithmetic {
   Dyadic inner_epsilon;
   detail::PrecisionArithmetic arithmetic;
 };
 NotesArithmetic notes_arithmetic(const Rational& epsilon, const Dyadic& sensitivity, const Dyadic& half_width,
-                                 long precision);
+                                 long precision, std::size_t coordinates = 1);
+// Scale and grid for an inner epsilon > 0, which is rounded down to `precision` bits.
+NotesArithmetic arithmetic_of(const Rational& inner_epsilon, const Dyadic& sensitivity, long precision);
 
 // The loss that the notes claim for values at most `sensitivity` apart, exactly:
 // sensitivity / scale + 12 half_width eta / scale + 2 eta.

@@ -51,23 +51,34 @@ long enough_precision(const Rational& epsilon) {
   return 2 - Grid::at_least(epsilon).exponent();
 }
 
-long checked_precision(const std::optional<long>& given, const Rational& epsilon) {
+std::size_t checked_coordinates(std::size_t coordinates) {
+  if (coordinates == 0) refuse("coordinates", "0", "must be at least 1: how many numbers may differ");
+  return coordinates;
+}
+
+Rational counted(std::size_t coordinates) {
+  return Rational(Integer(static_cast<unsigned long>(coordinates)));
+}
+
+long checked_precision(const std::optional<long>& given, const Rational& epsilon, std::size_t coordinates) {
   constexpr long least = PrecisionSnapping::least_precision;
   constexpr long greatest = PrecisionSnapping::greatest_precision;
-  const long enough = enough_precision(epsilon);
+  const Rational each = epsilon / counted(coordinates);
+  const long enough = enough_precision(each);
   if (given && (*given < least || *given > greatest)) {
     refuse("precision", std::to_string(*given),
            "must be between " + std::to_string(least) + " and " + std::to_string(greatest) +
                " bits; leave it out for a good choice");
   }
-  const long precision = given ? *given : PrecisionSnapping::default_precision(epsilon);
+  const long precision = given ? *given : PrecisionSnapping::default_precision(each);
   if (precision > greatest) {
     refuse("epsilon", shown(epsilon),
            "needs more than " + std::to_string(greatest) + " bits; choose a larger epsilon");
   }
-  if (epsilon <= power_of_two(1 - precision)) {
+  if (each <= power_of_two(1 - precision)) {
+    const std::string times = coordinates == 1 ? "" : std::to_string(coordinates) + " times ";
     refuse("precision", std::to_string(precision),
-           "epsilon = " + shown(epsilon) + " must be above 2^" + std::to_string(1 - precision) +
+           "epsilon = " + shown(epsilon) + " must be above " + times + "2^" + std::to_string(1 - precision) +
                ": use a precision of at least " + std::to_string(enough) + " bits, or a larger epsilon");
   }
   return precision;
@@ -75,19 +86,21 @@ long checked_precision(const std::optional<long>& given, const Rational& epsilon
 
 // scale < B < 2^(p-7) scale.
 void check_scale(const Rational& epsilon, const Dyadic& sensitivity, const Dyadic& half_width,
-                 const detail::PrecisionArithmetic& arithmetic) {
+                 const detail::PrecisionArithmetic& arithmetic, std::size_t coordinates) {
   const Dyadic& scale = arithmetic.scale;
   const std::string bits = std::to_string(arithmetic.precision);
   if (scale >= half_width) {
     const std::string rule = "the noise scale " + shown_shortly(scale) +
                              " must be below half the distance of the bounds, " + shown_shortly(half_width) +
                              ", or the privacy of precision mode fails: ";
-    // (Delta + 12 B eta) / (epsilon - 2 eta) < B is 14 eta < epsilon - Delta / B.
+    // (Delta + 12 B eta) / (epsilon - 2 eta) < B is 14 eta < epsilon - Delta / B. What is proved of several numbers costs
+    // up to 2.2 (6 eta + 8 B eta / scale) in each, and 32 for 14 is enough for it.
     const Rational room = epsilon - sensitivity.rational() / half_width.rational();
+    const Rational etas = coordinates == 1 ? Rational(14) : Rational(32 * counted(coordinates));
     if (room > 0) {
       refuse("precision", bits,
              rule + "use a precision of at least " +
-                 std::to_string(1 - Grid::at_most(Rational(room / 14)).exponent()) + " bits");
+                 std::to_string(1 - Grid::at_most(Rational(room / etas)).exponent()) + " bits");
     }
     refuse("epsilon", shown(epsilon), rule + "choose a larger epsilon or wider bounds, or use exact mode");
   }
@@ -134,7 +147,9 @@ long PrecisionSnapping::default_precision(const Rational& epsilon) {
 }
 
 PrecisionSnapping::PrecisionSnapping(const PrecisionSnappingOptions& options)
-    : epsilon_(checked_epsilon(options.epsilon)), sensitivity_(checked_sensitivity(options.sensitivity)) {
+    : epsilon_(checked_epsilon(options.epsilon)),
+      sensitivity_(checked_sensitivity(options.sensitivity)),
+      coordinates_(checked_coordinates(options.coordinates)) {
   const FloatEnvironment environment;
   lower_ = checked_bound("lower", options.lower);
   upper_ = checked_bound("upper", options.upper);
@@ -142,19 +157,34 @@ PrecisionSnapping::PrecisionSnapping(const PrecisionSnappingOptions& options)
   center_ = scale_by_power_of_two(Dyadic(lower_) + Dyadic(upper_), -1);
   half_width_ = scale_by_power_of_two(Dyadic(upper_) - Dyadic(lower_), -1);
 
-  const long precision = checked_precision(options.precision, epsilon_);
-  const NotesArithmetic chosen = notes_arithmetic(epsilon_, sensitivity_, half_width_, precision);
-  inner_epsilon_ = chosen.inner_epsilon;
-  arithmetic_ = chosen.arithmetic;
-  check_scale(epsilon_, sensitivity_, half_width_, arithmetic_);
+  choose_arithmetic(checked_precision(options.precision, epsilon_, coordinates_));
   scale_ = arithmetic_.scale.to_double_up();
-  excess_ = Rational(precision_loss_excess_up(arithmetic_, half_width_));
   constants_ = constants_for(arithmetic_, lower_, upper_, center_, half_width_);
 }
 
-Rational PrecisionSnapping::loss_bound(const Rational& distance) const {
+// The notes' arithmetic; of several numbers the noise then grows until what is proved is within epsilon.
+void PrecisionSnapping::choose_arithmetic(long precision) {
+  NotesArithmetic chosen = notes_arithmetic(epsilon_, sensitivity_, half_width_, precision, coordinates_);
+  constexpr int most_steps =
+      32;  // each but the first few moves the scale by a fraction of what the one before did
+  for (int step = 0; step < most_steps; ++step) {
+    inner_epsilon_ = chosen.inner_epsilon;
+    arithmetic_ = chosen.arithmetic;
+    check_scale(epsilon_, sensitivity_, half_width_, arithmetic_, coordinates_);
+    excess_ = Rational(precision_loss_excess_up(arithmetic_, half_width_));
+    if (coordinates_ == 1 || epsilon_is_proved()) return;
+    const Rational left = epsilon_ - counted(coordinates_) * excess_;
+    if (left <= 0) break;
+    chosen = arithmetic_of(left, sensitivity_, precision);
+  }
+  refuse("precision", std::to_string(precision),
+         "its roundings in " + std::to_string(coordinates_) + " numbers leave too little of epsilon = " +
+             shown(epsilon_) + " for the noise: use more bits, or exact mode");
+}
+
+Rational PrecisionSnapping::loss_bound(const Rational& distance, std::size_t differing) const {
   if (distance == 0) return 0;
-  return distance / arithmetic_.scale.rational() + excess_;
+  return distance / arithmetic_.scale.rational() + counted(differing) * excess_;
 }
 
 Rational PrecisionSnapping::notes_claim() const {

@@ -49,6 +49,10 @@ NotesBoundQuery notes_query(const FailureRate& gamma, const StatisticRange& own,
 
 OutputRange widened(const FailureRate& gamma, const StatisticRange& own, MechanismOptions options) {
   if (options.mode == Mode::precision) {
+    if (options.coordinates > 1)
+      refuse(
+          " with gamma: in precision mode it is for statistics of one number; give constants, or use mode = "
+          "\"exact\"");
     const long precision =
         options.precision ? *options.precision : PrecisionSnapping::default_precision(options.epsilon);
     return around(own, notes_half_width(notes_query(gamma, own, options, precision), options.epsilon));

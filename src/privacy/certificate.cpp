@@ -29,6 +29,19 @@ void check_bound(const char* name, const std::optional<double>& bound) {
   }
 }
 
+// Geometric noise is for integers, which differ by at least 1 and lie between integers.
+void check_integers(const LossQuestion& question) {
+  if (question.sensitivity < 1) {
+    refuse("sensitivity", "sensitivity = " + to_string(question.sensitivity) +
+                              ": integers differ by 1 at least; use Laplace noise for other statistics");
+  }
+  for (const auto& [name, bound] : {std::pair("lower", question.lower), std::pair("upper", question.upper)}) {
+    if (bound && *bound != std::trunc(*bound))
+      refuse(name, std::string(name) + " = " + to_string(*bound) +
+                       ": must be an integer with geometric noise, as the statistic is one");
+  }
+}
+
 void check(const LossQuestion& question) {
   if (question.scale <= 0) {
     refuse("scale",
@@ -45,6 +58,7 @@ void check(const LossQuestion& question) {
                         to_string(*question.upper) + "; between equal bounds there is nothing to tell apart");
   }
   if (question.coordinates == 0) refuse("coordinates", "coordinates = 0: must be at least 1");
+  if (question.mode == Mode::exact && question.noise == NoiseKind::geometric) check_integers(question);
 }
 
 // The scale of `bits` bits, or a refusal.
@@ -110,10 +124,6 @@ Certificate certify_precision(const LossQuestion& question, const CertificateEff
            std::string(question.lower ? "upper" : "lower") +
                " is missing: the loss of precision mode depends on both bounds");
   }
-  if (question.coordinates != 1) {
-    refuse("coordinates", "coordinates = " + std::to_string(question.coordinates) +
-                              ": precision mode has one; compose certificates for several");
-  }
   if (question.precision < PrecisionSnapping::least_precision ||
       question.precision > PrecisionSnapping::greatest_precision) {
     refuse("precision", "precision = " + std::to_string(question.precision) + ": must be between " +
@@ -129,15 +139,20 @@ Certificate certify_precision(const LossQuestion& question, const CertificateEff
                             ": nothing is proved for bounds 2^" + std::to_string(question.precision - 6) +
                             " noise scales apart or more; raise it, or take narrower bounds");
   }
-  const Rational moved = std::min(question.sensitivity, Rational(2 * half_width.rational()));
+  // The roundings cost most when every number takes an equal part of the sensitivity.
+  const Rational numbers(Integer(static_cast<unsigned long>(question.coordinates)));
+  const Rational moved =
+      std::min(Rational(question.sensitivity / numbers), Rational(2 * half_width.rational()));
   Certificate certificate;
   certificate.precision = question.precision;
-  certificate.bound = moved / question.scale + Rational(precision_loss_excess_up(arithmetic, half_width));
+  certificate.bound =
+      numbers * (moved / question.scale + Rational(precision_loss_excess_up(arithmetic, half_width)));
   constexpr long most_pairs = 40'000;
   const long pairs = std::min(most_pairs, 250 * most_pairs / question.precision);
-  certificate.witness = largest_loss_found(arithmetic, half_width, moved,
-                                           effort.pairs.value_or(static_cast<std::size_t>(pairs)));
-  certificate.notes_claim = notes_loss_claim(arithmetic, question.sensitivity, half_width);
+  certificate.witness = numbers * largest_loss_found(arithmetic, half_width, moved,
+                                                     effort.pairs.value_or(static_cast<std::size_t>(pairs)));
+  if (question.coordinates == 1)
+    certificate.notes_claim = notes_loss_claim(arithmetic, question.sensitivity, half_width);
   return certificate;
 }
 
@@ -212,13 +227,13 @@ Certificate certify(const LossQuestion& question, const CertificateEffort& effor
       question.noise == NoiseKind::geometric ? geometric_loss(question) : laplace_loss(question);
   Certificate certificate;
   certificate.witness = ends.lower;
-  // Several coordinates share the sensitivity; nothing is gained by a bound that looks at how.
+  // Several numbers share the sensitivity; nothing is gained by a bound that looks at how.
   certificate.bound =
       question.coordinates == 1 ? ends.upper : Rational(question.sensitivity / question.scale);
   return certificate;
 }
 
-Certificate certify(const Mechanism& mechanism, std::size_t coordinates, const CertificateEffort& effort) {
+Certificate certify(const Mechanism& mechanism, const CertificateEffort& effort) {
   const FloatEnvironment environment;
   LossQuestion question{.scale = Rational(mechanism.scale()),
                         .sensitivity = mechanism.sensitivity().rational(),
@@ -227,7 +242,7 @@ Certificate certify(const Mechanism& mechanism, std::size_t coordinates, const C
                         .upper = mechanism.upper(),
                         .mode = mechanism.mode(),
                         .noise = mechanism.noise(),
-                        .coordinates = coordinates};
+                        .coordinates = mechanism.coordinates()};
   if (const auto* precise = std::get_if<PrecisionSnapping>(&mechanism.variant())) {
     question.scale = precise->exact_scale().rational();
     question.precision = precise->precision();

@@ -29,6 +29,23 @@ bool is_empty(const LogInterval& interval) {
   return interval.from && interval.to && *interval.from >= *interval.to;
 }
 
+// What is counted twice would be missing from what the intervals leave out.
+void require_disjoint(const char* parameter, std::vector<LogInterval> intervals) {
+  std::erase_if(intervals, is_empty);
+  std::sort(intervals.begin(), intervals.end(), [](const LogInterval& a, const LogInterval& b) {
+    return b.from && (!a.from || *a.from < *b.from);
+  });
+  for (std::size_t i = 1; i < intervals.size(); ++i) {
+    const std::optional<Rational>& end = intervals[i - 1].to;
+    if (!end || !intervals[i].from || *end > *intervals[i].from)
+      refuse(parameter, ": two of them overlap; an outcome of V is one output's only");
+  }
+}
+
+void require_epsilon(const Rational& epsilon) {
+  if (epsilon < 0) refuse("epsilon", " = " + to_string(epsilon) + ": must not be negative");
+}
+
 // P(ln V < x) for x <= 0, by U^S < e^x with S = 1.
 Wide lower_tail(const Rational& x) {
   return ldexp(exp(Wide(x)), -1);
@@ -62,6 +79,10 @@ Enclosure UniformPowerLaw::probability(const LogInterval& interval) const {
   if (is_empty(interval)) return {0, 0};
   const Wide::Precision precision(bits, false);
   return ends(uniform_power(interval));
+}
+
+LatticePowerLaw::LatticePowerLaw(Rational step) : step_(std::move(step)) {
+  if (step_ <= 0) refuse("step", " = " + to_string(step_) + ": must be greater than 0");
 }
 
 Enclosure LatticePowerLaw::probability(const LogInterval& interval) const {
@@ -115,6 +136,9 @@ Enclosure lifting_divergence(const DilationLaw& law, const std::vector<LogInterv
   if (here.size() != there.size()) {
     throw Error(ErrorCode::mismatch, "there", "there: must list the same outputs as here");
   }
+  require_epsilon(epsilon);
+  require_disjoint("here", here);
+  require_disjoint("there", there);
   Enclosure growth;
   {
     const Wide::Precision precision(bits, false);
@@ -134,7 +158,8 @@ Enclosure lifting_divergence(const DilationLaw& law, const std::vector<LogInterv
 Enclosure dilation_divergence(const DilationLaw& law, const std::vector<LogInterval>& intervals,
                               const Rational& epsilon, const Rational& reach, const Rational& tolerance,
                               int most_pieces) {
-  if (epsilon < 0) refuse("epsilon", " = " + to_string(epsilon) + ": must not be negative");
+  require_epsilon(epsilon);
+  require_disjoint("intervals", intervals);
   if (reach < 0) refuse("reach", " = " + to_string(reach) + ": must not be negative");
   if (tolerance <= 0) refuse("tolerance", " = " + to_string(tolerance) + ": must be greater than 0");
   Enclosure growth;

@@ -89,6 +89,10 @@ std::size_t decode(std::string_view text, char32_t& point) {
   return overlong || surrogate || point > 0x10ffff ? 0 : length;
 }
 
+bool is_of_documents(char32_t point) {
+  return (point >= 0x20 && point != 0x7f) || point == '\t' || point == '\n' || point == '\r';
+}
+
 template <typename Allowed>
 bool is_text(std::string_view text, Allowed allowed) {
   while (!text.empty()) {
@@ -243,9 +247,27 @@ bool is_neighbors(std::string_view text) {
 }
 
 bool is_document(std::string_view text) {
-  return text.size() <= Ledger::max_text_bytes && is_text(text, [](char32_t point) {
-           return (point >= 0x20 && point != 0x7f) || point == '\t' || point == '\n' || point == '\r';
-         });
+  return text.size() <= Ledger::max_text_bytes && is_text(text, is_of_documents);
+}
+
+std::string document_of(std::string_view text) {
+  std::string document;
+  while (!text.empty()) {
+    char32_t point = 0;
+    std::size_t length = decode(text, point);
+    if (length > 0 && is_of_documents(point)) {
+      document += text.substr(0, length);
+    } else {
+      constexpr std::string_view digits = "0123456789abcdef";
+      const auto byte = static_cast<unsigned char>(text[0]);
+      document += "\\x";
+      document += digits[byte >> 4];
+      document += digits[byte & 0xf];
+      length = 1;
+    }
+    text.remove_prefix(length);
+  }
+  return document;
 }
 
 bool is_time(std::string_view text) {

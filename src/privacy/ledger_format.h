@@ -50,6 +50,8 @@ bool is_name(std::string_view text);
 bool is_neighbors(std::string_view text);
 // Well-formed UTF-8 without control characters other than tab, line feed and carriage return.
 bool is_document(std::string_view text);
+// `text` as a document: what does not belong into one is written as \xNN, byte by byte.
+std::string document_of(std::string_view text);
 // "2024-05-01T12:34:56Z".
 bool is_time(std::string_view text);
 std::string time_now();

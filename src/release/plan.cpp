@@ -115,8 +115,7 @@ class StatisticPlanner {
     std::vector<Certificate> certificates;
     for (PlannedMeasurement& part : planned_.measurements) {
       planned_.epsilon += part.epsilon;
-      part.certificate = certify(part.measurement.mechanism(),
-                                 part.measurement.aggregation().output_domain().dimension, {.pairs = 1'000});
+      part.certificate = certify(part.measurement.mechanism(), {.pairs = 1'000});
       planned_.loss_bound += part.measurement.mechanism().stated_loss();
       certificates.push_back(part.certificate);
     }

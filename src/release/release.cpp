@@ -97,6 +97,7 @@ std::vector<std::vector<std::vector<Dyadic>>> fold(const Plan& plan, Source& sou
     exact.emplace_back();
     for (const PlannedMeasurement& planned : statistic.measurements) {
       exact.back().push_back(planned.measurement.aggregation().finish(result.states[next++]));
+      planned.measurement.check(exact.back().back());
     }
   }
   return exact;

@@ -19,13 +19,15 @@ Aggregation make_distinct_count(const VectorDomain& domain, Metric metric, const
     refuse("categories",
            "categories: \"other\" is not one value; make_distinct_count takes a set without an other bin");
   }
-  const Bounds range(0, outward_up(to_rational(set.size())));
-  return scalar(domain, metric, histogram_fold(type, set), {Grid(0), 1}, true, range,
-                [](const Totals& totals) {
-                  const auto occur = std::count_if(totals.values.begin(), totals.values.end(),
-                                                   [](const Dyadic& count) { return count.sign() > 0; });
-                  return Rational(static_cast<long>(occur));
-                });
+  const Rational size = to_rational(set.size());
+  return {{domain, StatisticDomain{1, Grid(0), true, Bounds(0, outward_up(size))}, metric,
+           Metric::absolute_distance, Relation::stable_within(1, size)},
+          histogram_fold(type, set),
+          [](const Totals& totals) {
+            const auto occur = std::count_if(totals.values.begin(), totals.values.end(),
+                                             [](const Dyadic& count) { return count.sign() > 0; });
+            return std::vector<Dyadic>{Dyadic(static_cast<std::int64_t>(occur))};
+          }};
 }
 
 Partial<Aggregation> make_distinct_count(const Bins& set) {

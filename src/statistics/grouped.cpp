@@ -319,7 +319,15 @@ Aggregation make_grouped(const VectorDomain& domain, Metric metric, const Bins& 
         keys.are_texts() ? "keys: text keys need a text column" : "keys: a text column needs text keys");
   }
   const VectorDomain rest(std::vector<AtomDomain>(domain.columns().begin() + 1, domain.columns().end()));
-  const auto grouping = std::make_shared<const Grouping>(key.type, keys, inner(rest, metric));
+  const Aggregation of_group = inner(rest, metric);
+  if (!(of_group.input_domain() == rest) || of_group.input_metric() != metric) {
+    throw Error(ErrorCode::mismatch, "domain",
+                "make_grouped: the statistic of a group takes " + describe(Domain(of_group.input_domain())) +
+                    " by the " + to_string(of_group.input_metric()) + ", the rows of a group are " +
+                    describe(Domain(rest)) + " by the " + to_string(metric) +
+                    "; build it on the domain and metric that it is given");
+  }
+  const auto grouping = std::make_shared<const Grouping>(key.type, keys, of_group);
   StatisticDomain output = grouping->inner.output_domain();
   output.dimension *= grouping->index.keys();
   return {{domain, output, metric, Metric::l1_distance, Relation::stable(grouping->inner.sensitivity())},

@@ -212,8 +212,8 @@ Aggregation make_histogram(const VectorDomain& domain, Metric metric, const Bins
   }
   std::optional<Bounds> range;
   if (domain.size()) range = Bounds(Dyadic(0), outward_up(to_rational(*domain.size())));
-  // One changed row leaves one bin and enters another; one added row enters one.
-  const Rational sensitivity = preserves_size(metric) ? 2 : 1;
+  // One changed row leaves one bin and enters another, if there is another; one added row enters one.
+  const Rational sensitivity = preserves_size(metric) && bins.size() > 1 ? 2 : 1;
   return {{domain, StatisticDomain{bins.size(), Grid(0), true, range}, metric, Metric::l1_distance,
            Relation::stable(sensitivity)},
           histogram_fold(column.type, bins),

@@ -16,7 +16,7 @@ namespace {
 
 class Unlimited final : public BudgetAccountant {
  public:
-  void debit(const Rational&, const std::string&) override {}
+  void debit(const Debit&) override {}
 };
 
 constexpr std::size_t draws = 25'000;

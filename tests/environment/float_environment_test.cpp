@@ -264,7 +264,7 @@ void noise(Survey& survey) {
     survey.add(name + "tight", accuracy.tight);
     survey.add(name + "laplace", accuracy.laplace);
     survey.add(name + "error", mechanism.arithmetic_error());
-    const Certificate certificate = certify(mechanism, 1, {.pairs = 10});
+    const Certificate certificate = certify(mechanism, {.pairs = 10});
     survey.add(name + "certificate", certificate.witness_text() + " " + certificate.bound_text());
 
     const OutputNoise noise = mechanism.output_noise();

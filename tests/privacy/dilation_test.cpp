@@ -174,6 +174,19 @@ TEST(Dilation, RefusesWhatMakesNoSense) {
   EXPECT_THROW(dilation_divergence(law, all, 1, 1, 0), Error);
   EXPECT_THROW(output_intervals({.scale = 1}, 0, 0), Error);
   EXPECT_THROW(lifting_divergence(law, all, {}, 1), Error);
+  EXPECT_THROW(lifting_divergence(law, all, all, -1), Error);
+  EXPECT_THROW(LatticePowerLaw(0), Error);
+  // Counted twice, an interval would hide what is left out.
+  const std::vector<std::vector<LogInterval>> overlapping = {{{0, 1}, {0, 1}},
+                                                             {{1, 2}, {std::nullopt, Rational(3, 2)}},
+                                                             {{0, std::nullopt}, {5, 6}},
+                                                             {{-1, 3}, {1, 2}}};
+  for (const std::vector<LogInterval>& twice : overlapping) {
+    EXPECT_THROW(dilation_divergence(law, twice, 1, 1, tolerance), Error);
+    EXPECT_THROW(lifting_divergence(law, twice, twice, 1), Error);
+  }
+  const std::vector<LogInterval> apart = {{2, 3}, {std::nullopt, 0}, {0, 1}, {1, 1}, {5, std::nullopt}};
+  EXPECT_GT(dilation_divergence(law, apart, 1, 1, tolerance).upper, 0);
   EXPECT_EQ(dilation_divergence(law, all, 1, 1, tolerance).lower, 0);
   EXPECT_EQ(law.probability({Rational(1), Rational(1)}).upper, 0);
   EXPECT_EQ(law.probability(all[0]).lower, 1);

@@ -85,6 +85,42 @@ TEST(Plan, EveryKindHasTheSensitivityOfItsTable) {
   EXPECT_EQ(plan.statistics()[4].measurements[0].measurement.mechanism().upper(), 10000);
 }
 
+TEST(Plan, AHistogramOfOneBinIsOneCount) {
+  const auto scale = [](const std::string& keys) {
+    const Plan plan = plan_of(
+        change_one_head, statistic("h", "kind = \"histogram\"\ncolumn = \"x\"\n" + keys + "\nepsilon = 0.5"));
+    return plan.statistics()[0].measurements[0].measurement.mechanism().scale();
+  };
+  EXPECT_EQ(scale("categories = [1]"), 2);
+  EXPECT_EQ(scale("edges = [0, 18]"), 2);
+  EXPECT_EQ(scale("categories = [1]\nother = \"bin\""), 4);
+  EXPECT_EQ(scale("categories = [1, 2]"), 4);
+}
+
+TEST(Plan, PrecisionModeCountsEveryNumberThatDiffers) {
+  const Plan plan =
+      plan_of(change_one_head, statistic("h",
+                                         "kind = \"histogram\"\ncolumn = \"x\"\ncategories = [1, 2, "
+                                         "3]\nepsilon = 0.5\nmode = \"precision\"") +
+                                   statistic("q",
+                                             "kind = \"median\"\ncolumn = \"x\"\nedges = [0, 1, 2, 3, "
+                                             "4]\nepsilon = 0.5\nmode = \"precision\""));
+  EXPECT_EQ(plan.epsilon(), 1);
+  for (const PlannedStatistic& planned : plan.statistics()) {
+    const Measurement& measurement = planned.measurements[0].measurement;
+    EXPECT_EQ(planned.certificate.bound, measurement.loss());
+    EXPECT_LE(planned.certificate.bound, Rational(1, 2));
+    EXPECT_GT(planned.certificate.witness, Rational(1, 2) - Rational(0x1p-90));
+    EXPECT_FALSE(planned.certificate.notes_claim);
+    EXPECT_TRUE(planned.certificate.covers(planned.epsilon));
+    EXPECT_EQ(measurement.price(), planned.epsilon);
+  }
+  EXPECT_EQ(plan.statistics()[0].measurements[0].measurement.mechanism().coordinates(), 2U);
+  EXPECT_EQ(plan.statistics()[1].measurements[0].measurement.mechanism().coordinates(), 4U);
+  EXPECT_THAT(plan.explanation(), HasSubstr("proved"));
+  EXPECT_EQ(Json::parse(plan.to_json()).at("statistics").at(0).at("loss_basis"), "proved");
+}
+
 TEST(Plan, UnderAddRemoveNothingIsClampedToARangeThatDependsOnTheRows) {
   const Plan plan = plan_of(
       add_remove_head,

@@ -12,19 +12,19 @@ namespace {
 
 using testing::HasSubstr;
 
-class Budget final : public BudgetAccountant {
+// Counts what is asked of it.
+class Counted final : public BudgetAccountant {
  public:
-  explicit Budget(Rational total) : left_(std::move(total)) {}
-  void debit(const Rational& loss, const std::string&) override {
+  explicit Counted(const Epsilon& budget) : budget_(budget) {}
+  void debit(const Debit& debit) override {
     ++debits_;
-    if (loss > left_) throw Error(ErrorCode::budget_refused, "epsilon", "epsilon: the budget is exhausted");
-    left_ -= loss;
+    budget_.debit(debit);
   }
-  const Rational& left() const { return left_; }
+  Rational left() const { return budget_.remaining(); }
   int debits() const { return debits_; }
 
  private:
-  Rational left_;
+  InMemoryAccountant budget_;
   int debits_ = 0;
 };
 
@@ -119,11 +119,11 @@ TEST(Sequential, RefusesPartsThatDoNotFit) {
 TEST(Composition, PaysForAllAtOnceOrForNothing) {
   const Composition both = make_sequential({count("1/2"), sum("1/2"), count("1/4")});
   const std::vector<std::int64_t> rows{10, 20, 30};
-  Budget poor(Rational(1));
+  Counted poor(Rational(1));
   EXPECT_THROW(both.release(rows, poor), Error);
   EXPECT_EQ(poor.left(), 1);
   EXPECT_EQ(poor.debits(), 1);
-  Budget rich(Rational(2));
+  Counted rich(Rational(2));
   const Release release = both.release(rows, rich);
   EXPECT_EQ(release.values.size(), 3U);
   EXPECT_EQ(release.loss, both.loss());
@@ -144,7 +144,7 @@ TEST(Composition, PostProcessingCostsNothing) {
       },
       "mean", Trusted{});
   EXPECT_EQ(mean.loss(2), raw.loss(2));
-  Budget budget(Rational(10));
+  Counted budget(Rational(10));
   const std::vector<std::int64_t> rows(100'000, 50);
   const Composition twice = make_sequential({mean, count(1), mean});
   const Release release = twice.release(rows, budget);

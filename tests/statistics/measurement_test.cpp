@@ -11,19 +11,6 @@
 namespace snapdp {
 namespace {
 
-class Budget final : public BudgetAccountant {
- public:
-  explicit Budget(Rational total) : left_(std::move(total)) {}
-  void debit(const Rational& loss, const std::string&) override {
-    if (loss > left_) throw Error(ErrorCode::budget_refused, "epsilon", "epsilon: the budget is exhausted");
-    left_ -= loss;
-  }
-  const Rational& left() const { return left_; }
-
- private:
-  Rational left_;
-};
-
 // The example of measurement.h.
 Measurement mean_age(const Epsilon& epsilon) {
   const auto ages = vector_domain<double>().of_size(1000);
@@ -49,7 +36,7 @@ TEST(Measurement, KnowsItsLossAndAccuracyBeforehand) {
 TEST(Measurement, PaysBeforeItDrawsAndReleasesNothingUnpaid) {
   const Measurement measurement = mean_age(0.1);
   const std::vector<double> rows(1000, 30.0);
-  Budget budget(1);
+  InMemoryAccountant budget(1);
   int releases = 0;
   for (int i = 0; i < 10; ++i) {
     const Release release = measurement.release(rows, budget);
@@ -58,11 +45,11 @@ TEST(Measurement, PaysBeforeItDrawsAndReleasesNothingUnpaid) {
   }
   EXPECT_EQ(releases, 10);
   EXPECT_THROW(measurement.release(rows, budget), Error);
-  EXPECT_GE(budget.left(), 0);
+  EXPECT_GE(budget.remaining(), 0);
   // A wrong size fails before the debit.
-  Budget untouched(1);
+  InMemoryAccountant untouched(1);
   EXPECT_THROW(measurement.release(std::vector<double>(999, 30.0), untouched), Error);
-  EXPECT_EQ(untouched.left(), 1);
+  EXPECT_EQ(untouched.remaining(), 1);
 }
 
 TEST(Measurement, LandsWithinItsAccuracy) {
@@ -71,7 +58,7 @@ TEST(Measurement, LandsWithinItsAccuracy) {
   const Measurement measurement = mean_age("1/2");
   const double accuracy = measurement.accuracy(FailureRate(Rational(1, 100'000'000'000))).tight;
   const std::vector<double> rows(1000, 30.0);
-  Budget budget(1000);
+  InMemoryAccountant budget(1000);
   for (int i = 0; i < 64; ++i) {
     const double value = measurement.release(rows, budget).values.at(0).to_double_nearest();
     ASSERT_LE(std::fabs(value - 30.0), accuracy);
@@ -81,7 +68,7 @@ TEST(Measurement, LandsWithinItsAccuracy) {
 TEST(Measurement, OutputsStayInThePublicRangeAndOnTheGrid) {
   const Measurement measurement = mean_age("1/1000");
   const std::vector<double> rows(1000, 99.0);
-  Budget budget(1000);
+  InMemoryAccountant budget(1000);
   for (int i = 0; i < 200; ++i) {
     const Dyadic value = measurement.release(rows, budget).values.at(0);
     ASSERT_GE(value, Dyadic(0));
@@ -96,7 +83,7 @@ TEST(Measurement, IntegerStatisticsComeOutAsIntegers) {
   const Measurement sum =
       make_sum(VectorDomain({column}), symmetric_distance()) >> make_snapping({.epsilon = "3"});
   const std::vector<std::int64_t> rows{1, 2, 3};
-  Budget budget(1000);
+  InMemoryAccountant budget(1000);
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(sum.release(rows, budget).values.at(0).is_integer());
   EXPECT_FALSE(sum.mechanism().lower().has_value());
 }
@@ -107,9 +94,9 @@ TEST(Measurement, HistogramsShareOneLoss) {
       make_snapping({.epsilon = "1"});
   EXPECT_EQ(histogram.mechanism().scale(), 2);
   EXPECT_EQ(histogram.loss(), 1);
-  Budget budget(1);
+  InMemoryAccountant budget(1);
   EXPECT_EQ(histogram.release(std::vector<double>{1, 2, 1, 1, 7, 2}, budget).values.size(), 2U);
-  EXPECT_EQ(budget.left(), 0);
+  EXPECT_EQ(budget.remaining(), 0);
 }
 
 TEST(Measurement, ConstantsNeedNoMechanism) {
@@ -135,7 +122,7 @@ TEST(Measurement, InPrecisionMode) {
   EXPECT_GE(precise.loss(2), precise.loss());
   EXPECT_NEAR(precise.accuracy(0.05).conservative, exact.accuracy(0.05).conservative, 0.5);
   EXPECT_LE(precise.accuracy(0.05).tight, precise.accuracy(0.05).conservative);
-  Budget budget(1000);
+  InMemoryAccountant budget(1000);
   const std::vector<double> rows(1000, 30.0);
   for (int i = 0; i < 50; ++i) {
     const Dyadic value = precise.release(rows, budget).values.at(0);
@@ -162,7 +149,7 @@ TEST(Measurement, WithGeometricNoise) {
   EXPECT_EQ(geometric.mechanism().noise(), NoiseKind::geometric);
   EXPECT_EQ(geometric.loss(), 1);
   EXPECT_TRUE(geometric.mechanism().loss_is_proved());
-  Budget budget(1000);
+  InMemoryAccountant budget(1000);
   for (int i = 0; i < 50; ++i) {
     for (const Dyadic& value : geometric.release(std::vector<double>{1, 2, 1, 1, 7, 2}, budget).values) {
       ASSERT_TRUE(value.is_integer());

@@ -121,6 +121,7 @@ inline void add_transformations(NeighborParts& parts) {
     parts.add("make_clamp", make_clamp(one, Metric::absolute_distance, Bounds(-2, 3)));
     const StatisticDomain three{3, grid, false, Bounds(-100, 100)};
     parts.add("make_clamp", make_clamp(three, Metric::l1_distance, Bounds(0, 5)));
+    parts.add("make_clamp", make_clamp(three, Metric::l1_distance, Bounds(0, 0)));
   }
 }
 
@@ -184,6 +185,9 @@ inline void add_histograms(NeighborParts& parts) {
   every_metric(integers, numbers);
   every_metric(integers, edges);
   every_metric(texts, names);
+  every_metric(reals, Bins::numbers({1}));  // one bin, with and without another
+  every_metric(integers, Bins::edges({0, 2}));
+  every_metric(texts, Bins::texts({"a"}));
 
   const auto sum = [](const VectorDomain& rest, Metric metric) {
     const Transformation complete = make_drop(rest, metric);
@@ -203,6 +207,8 @@ inline void add_histograms(NeighborParts& parts) {
 }
 
 inline void add_hierarchies(NeighborParts& parts) {
+  parts.add("make_hierarchy",
+            make_hierarchy(vector_domain<double>(), symmetric_distance(), HierarchyLayout({0, 1}, 2)));
   for (const HierarchyLayout& layout :
        {HierarchyLayout({0, 1, 2, 3, 10}, 2), HierarchyLayout({-1, 0, 1, 5}, 3)}) {
     for (const VectorDomain& domain : {vector_domain<double>(), vector_domain<std::int64_t>()}) {
@@ -231,6 +237,10 @@ inline void add_measurements(NeighborParts& parts) {
     parts.add("make_snapping", make_mean(reals.of_size(5), change_one()) >> make_snapping(noise));
     parts.add("make_snapping", make_variance(reals.of_size(6), hamming()) >> make_snapping(noise));
   }
+  const Aggregation counts =
+      make_histogram(untrusted_domain({AtomType::real}).of_size(20), change_one(), Bins::numbers({0, 1, 2}));
+  parts.add("make_snapping", counts >> make_snapping(precise));
+  parts.add("make_snapping", counts >> make_snapping(geometric));
 }
 
 inline void add_compositions(NeighborParts& parts) {

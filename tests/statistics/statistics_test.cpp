@@ -107,6 +107,10 @@ TEST(Statistics, SensitivitiesAndRangesOfTheTable) {
   EXPECT_FALSE(make_count(bounded<double>(Bounds(-2, 6)), symmetric_distance()).output_domain().range);
   const Bins bins = Bins::numbers({1, 2, 3});
   EXPECT_EQ(make_histogram(reals, change_one(), bins).sensitivity(), 2);
+  // A row that leaves the only bin enters no other.
+  EXPECT_EQ(make_histogram(reals, change_one(), Bins::numbers({1})).sensitivity(), 1);
+  EXPECT_EQ(make_histogram(reals, change_one(), Bins::edges({0, 1})).sensitivity(), 1);
+  EXPECT_EQ(make_histogram(reals, change_one(), Bins::numbers({1}).with_other()).sensitivity(), 2);
   EXPECT_EQ(make_histogram(reals, change_one(), bins).output_domain().range, Bounds(0, 8));
   EXPECT_EQ(make_histogram(bounded<double>(Bounds(-2, 6)), symmetric_distance(), bins).sensitivity(), 1);
   EXPECT_FALSE(

@@ -36,10 +36,14 @@ class Composition {
   const Rational& distance() const;
   // The total loss at distance d_in, exact.
   Rational loss(const Rational& d_in = 1) const { return privacy().forward(d_in); }
+  // What a release debits: the parts' prices together, or the largest of parts on rows of their own, as privacy() holds
+  // for that at distance(); otherwise loss(distance()). See Measurement::price.
+  const Rational& price() const;
   const std::string& description() const;
 
-  // Folds the rows for every measurement, debits loss(distance()) at once, then draws. The values are those of the
-  // parts one after the other. When it throws before the debit, nothing is spent; afterwards all of it is, and stays.
+  // Folds the rows for every measurement, debits price() at once, then draws. The values are those of the parts one
+  // after the other. Throws what Measurement::release throws. When it throws before the debit, nothing is spent;
+  // afterwards all of it is, and stays.
   Release release(const Chunk& rows, BudgetAccountant& accountant) const;
   // The exact statistics of every measurement inside, from left to right. They are not private: for whoever pays and
   // draws elsewhere, and for tests of the claim.

@@ -85,6 +85,9 @@ struct StatisticDomain {
   friend bool operator==(const StatisticDomain&, const StatisticDomain&) = default;
 };
 
+// Why `statistic` is no member of the domain, in words that tell nothing of its values; empty when it is one.
+std::string misfit(const StatisticDomain& domain, const std::vector<Dyadic>& statistic);
+
 using Domain = std::variant<VectorDomain, StatisticDomain>;
 
 // Plain words for error messages and explanations: "vectors of 10000 rows (real in [0, 100])".

@@ -1,16 +1,19 @@
 // Measurements: an exact statistic, snapped once, paid for first.
 //
 //   auto ages = vector_domain<double>().of_size(10'000);
-//   auto mean_age = make_clamp(ages, change_one(), Bounds(0, 100)) >> make_mean() >> make_snapping({.epsilon
-//   = "1/4"}); mean_age.loss();                          // at most 1/4 at distance 1, exact
-//   mean_age.accuracy(0.05);                  // known before any row is read
-//   Release r = mean_age.release(rows, ledger);   // debit, then draw
+//   auto clamped = make_clamp(ages, change_one(), Bounds(0, 100));
+//   auto mean_age = clamped >> make_mean() >> make_snapping({.epsilon = "1/4"});
+//   mean_age.loss();                                   // at most 1/4 at distance 1, exact
+//   mean_age.accuracy(0.05);                           // known before any row is read
+//   InMemoryAccountant budget(1);                      // or a LedgerAccountant, see privacy/ledger_accountant.h
+//   Release r = mean_age.release(rows, budget);        // debit, then draw
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "snapdp/framework/accountant.h"
 #include "snapdp/framework/aggregation.h"
 #include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/grid_choice.h"
@@ -19,27 +22,6 @@
 #include "snapdp/random/system_generator.h"
 
 namespace snapdp {
-
-// A privacy loss as its author writes it: text is that decimal or fraction, a double is its shortest decimal.
-class Epsilon {
- public:
-  Epsilon(const char* text) : value_(parse_rational(text, "epsilon")) {}         // NOLINT: written in place
-  Epsilon(const std::string& text) : value_(parse_rational(text, "epsilon")) {}  // NOLINT
-  Epsilon(double value) : value_(shortest_decimal(value, "epsilon")) {}          // NOLINT
-  Epsilon(Rational value) : value_(std::move(value)) {}                          // NOLINT
-  const Rational& value() const { return value_; }
-
- private:
-  Rational value_;
-};
-
-// Whoever pays for releases: the ledger, or a budget held in memory.
-class BudgetAccountant {
- public:
-  virtual ~BudgetAccountant() = default;
-  // Returns once the debit is durable, or throws budget_refused and debits nothing. Nothing is ever refunded.
-  virtual void debit(const Rational& loss, const std::string& what) = 0;
-};
 
 struct NoiseOptions {
   Epsilon epsilon;  // at `distance` of the input metric
@@ -53,7 +35,7 @@ struct NoiseOptions {
   RangeChoice range = {};
 };
 
-// What was released and what it cost.
+// What was released and what was debited for it.
 struct Release {
   std::vector<Dyadic> values;  // multiples of the grid, or a bound
   Rational loss;
@@ -66,7 +48,9 @@ std::optional<StatisticRange> public_range(const StatisticDomain& statistic);
 class Measurement {
  public:
   // Throws invalid_argument when the sensitivity is 0 (the statistic is a public constant: release it as
-  // such) or the mechanism cannot be built; see Snapping.
+  // such) or the mechanism cannot be built; see Snapping. Of a vector at most sensitivity / spacing of the
+  // statistic's grid numbers differ between neighbors, and never more than there are: that many are the
+  // mechanism's coordinates().
   Measurement(Aggregation aggregation, const NoiseOptions& options);
 
   const Aggregation& aggregation() const { return aggregation_; }
@@ -79,12 +63,21 @@ class Measurement {
   const Rational& distance() const { return distance_; }
   // The loss at distance d_in, exact; at most the requested epsilon at distance().
   Rational loss(const Rational& d_in = 1) const { return privacy_.forward(d_in); }
+  // What a release debits: the requested epsilon, as privacy() holds for it at distance(); in precision mode, where only
+  // the notes' claim may be that low, loss(distance()). privacy().holds(distance(), price()) is always true.
+  const Rational& price() const { return price_; }
   // See Mechanism::accuracy. Between constants narrower than the public range it is that of the clamped statistic.
   Accuracy accuracy(const FailureRate& alpha) const;
 
-  // Folds the rows, debits the loss at distance(), then draws.
+  // Folds the rows, debits price(), then draws. Throws before the debit: bad_data naming "rows" when they are not in the
+  // input domain, for which nothing is proved (this depends on the rows: a chain that starts at an untrusted_domain()
+  // takes everything); what Aggregation::finish, check() and the accountant throw.
   Release release(const Chunk& rows, BudgetAccountant& accountant) const;
-  // The noisy statistic. The caller has paid: whoever calls this has debited loss(distance()) durably before.
+  // Throws mismatch naming "statistic" unless it is in the aggregation's output domain, on which the proof of the noise
+  // rests; if the aggregation gave it, its author is wrong about it. For whoever folds elsewhere: before the debit.
+  void check(const std::vector<Dyadic>& statistic) const;
+  // The noisy statistic. The caller has paid: whoever calls this has debited price() durably before. Throws what check()
+  // throws before any noise is drawn.
   std::vector<Dyadic> release_paid(const std::vector<Dyadic>& statistic, SystemGenerator& generator) const;
 
  private:
@@ -92,6 +85,7 @@ class Measurement {
   Rational distance_;
   Mechanism mechanism_;
   Relation privacy_;
+  Rational price_;
 };
 
 inline NoiseOptions make_snapping(NoiseOptions options) {

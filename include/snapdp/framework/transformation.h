@@ -154,8 +154,9 @@ Transformation make_select(const VectorDomain& domain, Metric metric, const Pred
 Transformation make_project(const VectorDomain& domain, Metric metric, std::size_t count);
 
 // A function of one cell that its author vouches for: it depends on its argument alone (no state, no other rows, no
-// clock), gives equal results for +0 and -0, never throws, and takes a time that reveals nothing the author cares
-// about. The library cannot check that, so the claim is spelled out: Trusted{}.
+// clock), never throws, and takes a time that reveals nothing the author cares about. The library cannot check that, so
+// the claim is spelled out: Trusted{}. It can see to equal cells being equal arguments: +0 stands for both zeros and one
+// NaN for all.
 struct Trusted {
   explicit Trusted() = default;
 };

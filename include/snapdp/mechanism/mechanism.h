@@ -38,6 +38,8 @@ struct MechanismOptions {
   Mode mode = Mode::exact;             // geometric noise is exact
   std::optional<long> precision = {};  // bits, in precision mode
   NoiseKind noise = NoiseKind::laplace;
+  // Of a vector: how many of its numbers may differ between neighbors. Precision mode loses something in each of them.
+  std::size_t coordinates = 1;
 };
 
 // The half-width a of an interval with P(|released - exact statistic| > a) <= alpha, for each coordinate.
@@ -67,9 +69,14 @@ class Mechanism {
   Grid grid() const;
   std::optional<double> lower() const;
   std::optional<double> upper() const;
-  // What is proved for values at most `distance` apart. In precision mode this may exceed epsilon by about 2^-100 where
-  // only the notes' claim stays below it; see PrecisionSnapping.
-  Rational loss_bound(const Rational& distance) const;
+  // Of a vector, the numbers that may differ between neighbors; see MechanismOptions.
+  std::size_t coordinates() const { return coordinates_; }
+  // What is proved for values at most `distance` apart; of vectors, in L1 and with coordinates() numbers that differ. In
+  // precision mode this may exceed epsilon by about 2^-100 where only the notes' claim stays below it; see
+  // PrecisionSnapping.
+  Rational loss_bound(const Rational& distance) const { return loss_bound(distance, coordinates_); }
+  // The same for vectors that differ in `differing` numbers at most.
+  Rational loss_bound(const Rational& distance, std::size_t differing) const;
   // At the sensitivity: the proved bound when it is at most epsilon, else the notes' claim, which always is.
   Rational stated_loss() const;
   // Whether stated_loss() is proved.
@@ -95,6 +102,7 @@ class Mechanism {
 
  private:
   std::variant<Snapping, PrecisionSnapping, Geometric> mechanism_;
+  std::size_t coordinates_;
 };
 
 // The least multiple of 2^-60 with `reaches`, by doubling and bisection, for a property that holds from some epsilon on;

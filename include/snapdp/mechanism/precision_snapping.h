@@ -20,6 +20,11 @@
 // Source: C. Covington, "Snapping Mechanism Notes", after I. Mironov, "On Significance of the Least Significant Bits
 // for Differential Privacy" (CCS 2012), with the corrections of docs/errata.md.
 //
+// Of a vector, every number is released like this by itself, with Delta the L1 sensitivity of the whole. The roundings
+// cost eta anew in each number that differs, so `coordinates` says how many may, and the formula for epsilon' then has
+// coordinates * eta for eta. The notes speak of one number; of several only what is proved counts, and epsilon' is
+// lowered further until that is at most epsilon.
+//
 // Privacy loss, in two versions. The notes claim Delta/scale + 12 B eta / scale + 2 eta, which is at most epsilon; no
 // proof of it is complete and no violation is known. What is proved (proofs/make_snapping.md) is loss_bound(), which
 // may exceed epsilon by a few B eta / scale. epsilon_is_proved() tells whether it does. Both need the two conditions
@@ -58,9 +63,9 @@ struct PrecisionSnappingOptions {
   Dyadic sensitivity = 0;  // largest distance between neighboring values, > 0, in the unit of the value
   std::optional<double> lower = {};  // public bounds on value and output; both are required, lower < upper
   std::optional<double> upper = {};
-  std::optional<long> precision =
-      {};  // p, in bits, 8 to 4096; by default max(118, m + 2), 2^-m the smallest power of
-           // two >= epsilon
+  // p, in bits, 8 to 4096; by default max(118, m + 2), 2^-m the smallest power of two >= epsilon / coordinates
+  std::optional<long> precision = {};
+  std::size_t coordinates = 1;  // how many numbers of a vector may differ between neighbors, at least 1
 };
 
 namespace detail {
@@ -82,7 +87,7 @@ class PrecisionSnapping {
   static long default_precision(const Rational& epsilon);
 
   // Throws invalid_argument naming the offending option. Rules beyond those of PrecisionSnappingOptions, all of the
-  // notes' analysis: epsilon > 2 eta, and scale < B < 2^(p-7) scale.
+  // notes' analysis: epsilon > 2 eta (coordinates times that), and scale < B < 2^(p-7) scale.
   explicit PrecisionSnapping(const PrecisionSnappingOptions& options);
 
   const Rational& epsilon() const noexcept { return epsilon_; }
@@ -101,13 +106,17 @@ class PrecisionSnapping {
   // Outputs are c plus multiples of this, rounded to doubles, or a bound.
   Grid grid() const noexcept { return arithmetic_.grid; }
 
-  // Proved upper bound on the privacy loss between values at most sensitivity() apart.
+  std::size_t coordinates() const noexcept { return coordinates_; }
+
+  // Proved upper bound on the privacy loss between values at most sensitivity() apart, of which coordinates() differ.
   Rational loss_bound() const { return loss_bound(sensitivity_.rational()); }
   // The same between values at most `distance` >= 0 apart.
-  Rational loss_bound(const Rational& distance) const;
-  // The notes' claim for values at most sensitivity() apart, exactly; at most epsilon().
+  Rational loss_bound(const Rational& distance) const { return loss_bound(distance, coordinates_); }
+  // The same between vectors at most `distance` apart in L1 that differ in `differing` numbers at most.
+  Rational loss_bound(const Rational& distance, std::size_t differing) const;
+  // The notes' claim for one number, values at most sensitivity() apart, exactly; at most epsilon().
   Rational notes_claim() const;
-  // True when loss_bound() <= epsilon(): no claim is needed.
+  // True when loss_bound() <= epsilon(): no claim is needed. Always so for more than one coordinate.
   bool epsilon_is_proved() const { return loss_bound() <= epsilon_; }
 
   // A noisy value, which is a double. Throws io when the generator fails.
@@ -134,6 +143,7 @@ class PrecisionSnapping {
   Dyadic centered(const Dyadic& value) const;
   double output(const Integer& index) const;
   std::optional<Integer> sample_quickly(const Dyadic& x, std::uint64_t word, InstructionSet kernel) const;
+  void choose_arithmetic(long precision);
 
   Rational epsilon_;
   Dyadic sensitivity_;
@@ -144,7 +154,8 @@ class PrecisionSnapping {
   Dyadic inner_epsilon_;
   detail::PrecisionArithmetic arithmetic_;
   double scale_ = 0;
-  Rational excess_;  // loss_bound() - sensitivity / scale
+  std::size_t coordinates_ = 1;
+  Rational excess_;  // what the roundings cost in each number that differs
   detail::SnapConstants constants_;
 };
 

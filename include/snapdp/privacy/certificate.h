@@ -26,8 +26,8 @@ namespace snapdp {
 struct Certificate {
   Rational witness = 0;
   Rational bound = 0;
-  // Only of one release in precision mode: what the notes claim, which may lie below the bound, where it is not proved,
-  // and even below the witness, where it is false.
+  // Only of one number in precision mode: what the notes claim, which may lie below the bound, where it is not proved, and
+  // even below the witness, where it is false.
   std::optional<Rational> notes_claim = {};
   // How many bits the arithmetic has; absent in exact mode.
   std::optional<long> precision = {};
@@ -54,7 +54,7 @@ struct LossQuestion {
   Mode mode = Mode::exact;
   long precision = 53;
   NoiseKind noise = NoiseKind::laplace;
-  std::size_t coordinates = 1;  // statistics with independent noise; precision mode has one
+  std::size_t coordinates = 1;  // numbers with independent noise that may differ
 };
 
 // How many pairs of values the search of precision mode looks at: more find larger losses. Left out, as many as take
@@ -66,8 +66,7 @@ struct CertificateEffort {
 // Throws invalid_argument naming the parameter that is out of range. In precision mode bounds closer together than the
 // noise scale, which mechanisms refuse, are answered too.
 Certificate certify(const LossQuestion& question, const CertificateEffort& effort = {});
-Certificate certify(const Mechanism& mechanism, std::size_t coordinates = 1,
-                    const CertificateEffort& effort = {});
+Certificate certify(const Mechanism& mechanism, const CertificateEffort& effort = {});
 
 // The scale that precision mode gives its noise for this epsilon, between these bounds; see precision_snapping.h.
 Rational precision_scale(const Rational& epsilon, const Dyadic& sensitivity, double lower, double upper,

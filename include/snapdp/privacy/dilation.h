@@ -52,7 +52,8 @@ class UniformPowerLaw : public DilationLaw {
 // and for no others.
 class LatticePowerLaw : public DilationLaw {
  public:
-  explicit LatticePowerLaw(Rational step) : step_(std::move(step)) {}
+  // Throws invalid_argument unless step > 0.
+  explicit LatticePowerLaw(Rational step);
   Enclosure probability(const LogInterval& interval) const override;
 
  private:
@@ -65,16 +66,17 @@ class LatticePowerLaw : public DilationLaw {
 std::vector<LogInterval> output_intervals(const OutputNoise& noise, const Rational& value,
                                           const Rational& depth = 60);
 
-// sup over |s| <= reach and unions E of `intervals` of Pr[E] - e^epsilon Pr[e^s E], at least 0. `intervals` are disjoint;
-// of what they leave out it is assumed that it may all be in E. The enclosure is at most `tolerance` wide, or as narrow
-// as `most_pieces` pieces of the shifts make it. Throws invalid_argument for a negative epsilon or reach or a tolerance
-// that is not positive.
+// sup over |s| <= reach and unions E of `intervals` of Pr[E] - e^epsilon Pr[e^s E], at least 0. Of what the intervals leave
+// out it is assumed that it may all be in E. The enclosure is at most `tolerance` wide, or as narrow as `most_pieces`
+// pieces of the shifts make it. Throws invalid_argument for intervals that overlap, a negative epsilon or reach or a
+// tolerance that is not positive.
 Enclosure dilation_divergence(const DilationLaw& law, const std::vector<LogInterval>& intervals,
                               const Rational& epsilon, const Rational& reach, const Rational& tolerance,
                               int most_pieces = 20'000);
 
 // The same between two output laws, those of `here` and `there`, which list the same outputs: sup over sets of outputs of
-// P(here) - e^epsilon P(there). This is the lifting of equality: its witnesses are the two laws on the diagonal.
+// P(here) - e^epsilon P(there). This is the lifting of equality: its witnesses are the two laws on the diagonal. Throws
+// mismatch for lists of different lengths, invalid_argument for intervals of one list that overlap or a negative epsilon.
 Enclosure lifting_divergence(const DilationLaw& law, const std::vector<LogInterval>& here,
                              const std::vector<LogInterval>& there, const Rational& epsilon);
 

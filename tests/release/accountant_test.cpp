@@ -1,0 +1,275 @@
+// Releases that a program makes itself, paid by a ledger: what the headers and the README show, compiled and run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <random>
+
+#include "snapdp/error.h"
+#include "snapdp/framework/composition.h"
+#include "snapdp/framework/measurement.h"
+#include "snapdp/privacy/certificate.h"
+#include "snapdp/privacy/ledger_accountant.h"
+#include "snapdp/statistics/quantiles.h"
+#include "snapdp/statistics/statistics.h"
+
+namespace snapdp {
+namespace {
+
+using testing::HasSubstr;
+
+class LedgerAccountantTest : public testing::Test {
+ protected:
+  LedgerAccountantTest() { std::filesystem::create_directories(folder_); }
+  ~LedgerAccountantTest() override { std::filesystem::remove_all(folder_); }
+
+  Ledger create(const LedgerIdentity& identity, const Rational& budget = 1) {
+    return Ledger::create(folder_ / (std::to_string(++files_) + ".ledger"), identity, budget);
+  }
+
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
+                                  ("snapdp_accountant_" + std::to_string(std::random_device()()));
+
+ private:
+  int files_ = 0;
+};
+
+const LedgerIdentity people{"people-2026", "change-one", ""};
+
+Measurement mean_age(const Epsilon& epsilon) {
+  const auto ages = vector_domain<double>().of_size(10'000);
+  return make_clamp(ages, change_one(), Bounds(0, 100)) >> make_mean() >> make_snapping({.epsilon = epsilon});
+}
+
+// The lines of a file between two others, without indentation and comment signs.
+std::string shown(const std::string& path, const std::string& from, const std::string& to) {
+  std::ifstream file(std::string(SNAPDP_SOURCE "/") + path);
+  std::string text;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    std::size_t start = line.find_first_not_of(" /");
+    line = start == std::string::npos ? "" : line.substr(start);
+    if (inside && line == to) return text;
+    if (inside && !line.empty()) text += line + '\n';
+    inside |= line == from;
+  }
+  return {};
+}
+
+TEST_F(LedgerAccountantTest, TheFirstExampleOfTheReadmeIsAWholeRelease) {
+  create(people);
+  std::filesystem::rename(folder_ / "1.ledger", folder_ / "people.ledger");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_);
+  const std::vector<double> rows(10'000, 30.0);
+  // clang-format off
+  // [the readme]
+  auto ages = vector_domain<double>().of_size(10'000);
+  auto clamped = make_clamp(ages, change_one(), Bounds(0, 100));
+  auto mean_age = clamped >> make_mean() >> make_snapping({.epsilon = "1/4"});
+  Ledger ledger = Ledger::open("people.ledger");
+  LedgerAccountant accountant(ledger, {"people-2026", "change-one", ""}, "mean_age");
+  Release r = mean_age.release(rows, accountant);    // debits the ledger, durably, then draws
+  // [end]
+  // clang-format on
+  std::filesystem::current_path(before);
+  // 10,000 scales of 4e-4 away: a false alarm of e^-10000.
+  EXPECT_NEAR(r.values.at(0).to_double_nearest(), 30, 4);
+  EXPECT_EQ(r.loss, Rational(1, 4));
+  EXPECT_EQ(ledger.balance().spent, Rational(1, 4));
+  EXPECT_EQ(ledger.entries().at(0).charges, (std::vector<LedgerCharge>{{"mean_age", Rational(1, 4)}}));
+  EXPECT_THAT(ledger.specification(1), HasSubstr("clamp to [0, 100]"));
+  EXPECT_EQ(accountant.receipt()->release, 1);
+  EXPECT_EQ(accountant.receipt()->remaining, Rational(3, 4));
+  EXPECT_EQ(ledger.verify().releases, 1);
+  const std::string code = shown("tests/release/accountant_test.cpp", "[the readme]", "[end]");
+  EXPECT_NE(code, "");
+  EXPECT_EQ(shown("README.md", "using namespace snapdp;", "```"), code);
+}
+
+TEST_F(LedgerAccountantTest, TheExampleOfMeasurementRuns) {
+  const std::vector<double> rows(10'000, 30.0);
+  // clang-format off
+  // [measurement.h]
+  auto ages = vector_domain<double>().of_size(10'000);
+  auto clamped = make_clamp(ages, change_one(), Bounds(0, 100));
+  auto mean_age = clamped >> make_mean() >> make_snapping({.epsilon = "1/4"});
+  mean_age.loss();                                   // at most 1/4 at distance 1, exact
+  mean_age.accuracy(0.05);                           // known before any row is read
+  InMemoryAccountant budget(1);                      // or a LedgerAccountant, see privacy/ledger_accountant.h
+  Release r = mean_age.release(rows, budget);        // debit, then draw
+  // [end]
+  // clang-format on
+  EXPECT_EQ(budget.spent(), r.loss);
+  EXPECT_EQ(shown("include/snapdp/framework/measurement.h",
+                  "Measurements: an exact statistic, snapped once, paid for first.", "#pragma once"),
+            shown("tests/release/accountant_test.cpp", "[measurement.h]", "[end]"));
+}
+
+TEST_F(LedgerAccountantTest, TheExampleOfQuantilesRuns) {
+  const VectorDomain domain = vector_domain<double>();
+  const std::vector<double> rows(500, 35.0);
+  InMemoryAccountant accountant(1);
+  // clang-format off
+  // [quantiles.h]
+  const HierarchyLayout layout({0, 10, 20, 30, 40, 50, 60, 70, 80}, 2);
+  auto ages = make_hierarchy(domain, symmetric_distance(), layout) >> make_snapping({.epsilon = "1/2"});
+  auto tree = ages.release(rows, accountant).values;          // one integer a node
+  auto counts = consistent_counts(layout, tree);              // one number a leaf; their sums are those of the nodes
+  double median = quantile_from_hierarchy(layout, counts, Rational(1, 2));
+  // With probability at least 0.95, known before any row is read:
+  double node = ages.accuracy(FailureRate(Rational(1, 20) / layout.nodes())).tight;
+  double off = quantile_rank_error(layout, node, Rational(1, 2));
+  auto [lower, upper] = quantile_interval(layout, counts, Rational(1, 2), off);
+  // [end]
+  // clang-format on
+  EXPECT_LE(lower, median);
+  EXPECT_LE(median, upper);
+  EXPECT_EQ(shown("include/snapdp/statistics/quantiles.h",
+                  "Quantiles and the median from a hierarchy of noisy counts over public edges.",
+                  "Leaves are the bins [e_0, e_1), [e_1, e_2), ...; values below e_0 count in the first and "
+                  "values from the last edge on"),
+            shown("tests/release/accountant_test.cpp", "[quantiles.h]", "[end]"));
+}
+
+TEST_F(LedgerAccountantTest, PaysFirstAndReleasesNothingUnpaid) {
+  Ledger ledger = create(people);
+  LedgerAccountant accountant(ledger, people, "mean_age");
+  const std::vector<double> rows(10'000, 30.0);
+  for (int i = 0; i < 10; ++i) accountant.debit({Rational(1, 20), change_one(), 1, "before"});
+  // Ten at a tenth would fit a budget of 1; half of it is gone.
+  for (int i = 0; i < 5; ++i) mean_age(0.1).release(rows, accountant);
+  EXPECT_EQ(ledger.balance().remaining, 0);
+  try {
+    mean_age(0.1).release(rows, accountant);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::budget_refused);
+  }
+  EXPECT_EQ(ledger.balance().releases, 15);
+  EXPECT_EQ(accountant.receipt()->release, 15);
+}
+
+// Different scales have losses whose exact values share no denominator; what is debited is what was asked for.
+TEST_F(LedgerAccountantTest, ManyDifferentReleasesKeepTheTotalShort) {
+  Ledger ledger = create(people, 100);
+  LedgerAccountant accountant(ledger, people, "means");
+  Rational spent = 0;
+  int shorter = 0;
+  for (int i = 1; i <= 60; ++i) {
+    const VectorDomain ages = vector_domain<double>().of_size(1000 + static_cast<std::uint64_t>(i));
+    const Measurement mean =
+        make_clamp(ages, change_one(), Bounds(0, 100)) >> make_mean() >> make_snapping({.epsilon = 0.3});
+    EXPECT_LE(mean.loss(), mean.price());
+    shorter += mean.loss() < mean.price() ? 1 : 0;
+    mean.release(std::vector<double>(1000 + static_cast<std::size_t>(i), 1.0), accountant);
+    spent += Rational(3, 10);
+  }
+  EXPECT_GT(shorter, 20);
+  EXPECT_EQ(ledger.balance().spent, spent);
+}
+
+// One rule of debits: the relation holds for what is debited, and the certificate covers it.
+TEST_F(LedgerAccountantTest, WhatIsDebitedIsCovered) {
+  NoiseOptions precise{.epsilon = "9/16"};
+  precise.mode = Mode::precision;
+  precise.precision = 10;
+  const VectorDomain eight = VectorDomain({{AtomType::real, false, false, Bounds(-4, 4)}}).of_size(1);
+  const std::vector<Measurement> all = {
+      mean_age(0.3), make_mean(eight, change_one()) >> make_snapping(NoiseOptions{.epsilon = 1}),
+      make_histogram(untrusted_domain({AtomType::real}).of_size(20), change_one(), Bins::numbers({1, 2})) >>
+          make_snapping({.epsilon = 1, .mode = Mode::precision})};
+  for (const Measurement& measurement : all) {
+    EXPECT_EQ(measurement.price(), measurement.mechanism().epsilon());
+    EXPECT_TRUE(measurement.privacy().holds(measurement.distance(), measurement.price()));
+    EXPECT_TRUE(certify(measurement.mechanism()).covers(measurement.price()));
+    EXPECT_GE(measurement.price(), measurement.loss(measurement.distance()));
+  }
+  // Where only the notes' claim is within epsilon, what is proved is debited.
+  const VectorDomain reals = VectorDomain({{AtomType::real, false, false, Bounds(0, 8)}}).of_size(8);
+  const Measurement claimed = make_sum(reals, change_one()) >>
+                              make_snapping({.epsilon = "9/16", .mode = Mode::precision, .precision = 12});
+  ASSERT_FALSE(claimed.mechanism().loss_is_proved());
+  EXPECT_GT(claimed.price(), Rational(9, 16));
+  EXPECT_EQ(claimed.price(), claimed.loss());
+  EXPECT_TRUE(certify(claimed.mechanism()).covers(claimed.price()));
+  const Composition both = make_sequential({claimed, claimed});
+  EXPECT_EQ(both.price(), 2 * claimed.loss());
+}
+
+TEST_F(LedgerAccountantTest, OnlyForTheNeighborsOfTheLedger) {
+  const LedgerIdentity rows_of{"people-2026", "add-remove", ""};
+  const LedgerIdentity units_of{"people-2026", "add-remove", "pid"};
+  const VectorDomain column = untrusted_domain({AtomType::real});
+  NoiseOptions two{.epsilon = "1/8"};
+  two.distance = 2;
+  const Measurement replaced = make_histogram(column.of_size(3), change_one(), Bins::numbers({1, 2})) >>
+                               make_snapping({.epsilon = "1/8"});
+  const Measurement placed = make_histogram(column.of_size(3), hamming(), Bins::numbers({1, 2})) >>
+                             make_snapping({.epsilon = "1/8"});
+  const Measurement one_row = make_count(column, symmetric_distance()) >> make_snapping({.epsilon = "1/8"});
+  const Measurement two_rows = make_count(column, symmetric_distance()) >> make_snapping(two);
+  const std::vector<double> rows{1, 2, 3};
+  struct Case {
+    LedgerIdentity identity;
+    const Measurement* measurement;
+    std::string parameter;  // "" when it is paid
+  };
+  const std::vector<Case> cases = {
+      {people, &replaced, ""},        {people, &placed, "metric"}, {people, &one_row, "metric"},
+      {rows_of, &replaced, "metric"}, {rows_of, &one_row, ""},     {rows_of, &two_rows, "distance"},
+      {units_of, &one_row, ""},       {units_of, &two_rows, ""},   {units_of, &replaced, "metric"}};
+  for (const Case& each : cases) {
+    Ledger ledger = create(each.identity);
+    LedgerAccountant accountant(ledger, each.identity, "count");
+    std::string refused;
+    try {
+      each.measurement->release(rows, accountant);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::mismatch);
+      EXPECT_THAT(error.what(), HasSubstr("nothing was debited"));
+      refused = error.parameter();
+    }
+    EXPECT_EQ(refused, each.parameter);
+    EXPECT_EQ(ledger.balance().spent, each.parameter.empty() ? Rational(1, 8) : Rational(0));
+  }
+  // Another dataset than the ledger's.
+  Ledger ledger = create(rows_of);
+  LedgerAccountant other(ledger, {"people-2025", "add-remove", ""}, "count");
+  EXPECT_THROW(one_row.release(rows, other), Error);
+  EXPECT_EQ(ledger.balance().spent, 0);
+}
+
+// Chains may be described by any bytes; the ledger keeps text.
+TEST_F(LedgerAccountantTest, KeepsDescriptionsAsText) {
+  Ledger ledger = create({"people-2026", "add-remove", ""});
+  LedgerAccountant accountant(ledger, {"people-2026", "add-remove", ""}, "words");
+  const Measurement words = make_histogram(untrusted_domain({AtomType::text}), symmetric_distance(),
+                                           Bins::texts({"a\x1b[2J", "\xff\xc3", "Köln"})) >>
+                            make_snapping({.epsilon = "1/8"});
+  words.release(std::vector<std::string_view>{"Köln"}, accountant);
+  EXPECT_THAT(ledger.specification(1), HasSubstr("a\\x1b[2J"));
+  EXPECT_THAT(ledger.specification(1), HasSubstr("\\xff\\xc3"));
+  EXPECT_THAT(ledger.specification(1), HasSubstr("Köln"));
+}
+
+TEST_F(LedgerAccountantTest, ABudgetInMemoryIsForOneMetric) {
+  EXPECT_THROW(InMemoryAccountant(0.0), Error);
+  EXPECT_THROW(InMemoryAccountant("-1"), Error);
+  InMemoryAccountant budget("1/2");
+  const std::vector<double> rows(10'000, 30.0);
+  mean_age("1/4").release(rows, budget);
+  const Measurement count =
+      make_count(vector_domain<double>(), symmetric_distance()) >> make_snapping({.epsilon = "1/4"});
+  EXPECT_THROW(count.release(rows, budget), Error);
+  EXPECT_EQ(budget.spent(), Rational(1, 4));
+  EXPECT_THROW(mean_age("1/2").release(rows, budget), Error);
+  EXPECT_EQ(budget.remaining(), Rational(1, 4));
+  mean_age("1/4").release(rows, budget);
+  EXPECT_EQ(budget.remaining(), 0);
+}
+
+}  // namespace
+}  // namespace snapdp
