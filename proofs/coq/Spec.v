@@ -20,8 +20,8 @@ Definition row_holds (r : row) : Prop :=
 Module Floats := SpecificFloat BigIntRadix2.
 Module Fast := Decide Floats.
 
-(** Bits of precision beyond those of U. *)
-Definition slack : positive := 40.
+(** Bits of precision beyond those of U: values may be many steps of the grid from 0. *)
+Definition slack : positive := 128.
 
 Definition equal (a b : dyadic) : bool := dle a b && dle b a.
 

@@ -53,7 +53,7 @@ class Rows {
   double real(int least, int greatest) {
     const double significand = 1 + std::ldexp(static_cast<double>(engine_() >> 12), -52);
     return std::ldexp(one_in(4) ? 1 : significand,
-                      least + static_cast<int>(engine_() % (greatest - least + 1)));
+                      least + static_cast<int>(engine_() % static_cast<std::uint64_t>(greatest - least + 1)));
   }
   double signed_real(int least, int greatest) {
     return one_in(2) ? real(least, greatest) : -real(least, greatest);
