@@ -1,0 +1,307 @@
+(** Privacy as dilation: the definitions of "Verifying Snapping Mechanism" as
+    repaired in proofs/snapping.md, and both propositions. *)
+From Coq Require Import Reals ZArith List Lra Lia Permutation.
+From Coquelicot Require Import Coquelicot.
+From SnapDP Require Import Law Rounding Laplace Snapping Datasets.
+Import ListNotations.
+Open Scope R_scope.
+
+Ltac solve_ring := match goal with |- @eq _ ?a ?b => change (@eq R a b); ring end.
+
+(** e^s * E *)
+Definition dilate (s : R) (E : R -> Prop) (v : R) : Prop := E (exp (- s) * v).
+
+Section Definitions.
+(** A set function on (0, oo); only that it respects equal sets is asked of it. *)
+Variable mu : (R -> Prop) -> R.
+Definition extensional := forall E E' : R -> Prop, (forall v, 0 < v -> (E v <-> E' v)) -> mu E = mu E'.
+
+(** D_eps(mu; family, r) <= delta *)
+Definition dilation_private (family : (R -> Prop) -> Prop) (eps r delta : R) : Prop :=
+  forall E s, family E -> Rabs s <= r -> mu E - exp eps * mu (dilate s E) <= delta.
+End Definitions.
+
+Section Snap.
+Variables lam g : R.
+Hypothesis lam_pos : 0 < lam.
+Hypothesis g_pos : 0 < g.
+
+(** Outputs: [out] is any public function of the noisy value, as that of snapping and clamping. *)
+Section Out.
+Context {O : Type} (out : R -> O).
+Definition outputs_set (y : R) (S : O -> Prop) (v : R) : Prop := 0 < v /\ S (out (y + lam * ln v)).
+
+Lemma scale_pos s v : 0 < exp s * v <-> 0 < v.
+Proof.
+  generalize (exp_pos s). intro He. split; intro H.
+  - apply Rmult_lt_reg_l with (exp s); auto. lra.
+  - now apply Rmult_lt_0_compat.
+Qed.
+
+(** Moving the value dilates: I(y + t) = e^(-t/lam) I(y), whatever the outputs are. *)
+Theorem moving_dilates y t S v :
+  outputs_set (y + t) S v <-> dilate (- (t / lam)) (outputs_set y S) v.
+Proof.
+  unfold dilate, outputs_set. rewrite Ropp_involutive, scale_pos.
+  split; intros [Hv H]; split; auto; revert H; rewrite ln_mult, ln_exp by (auto; apply exp_pos);
+    replace (y + lam * (t / lam + ln v)) with (y + t + lam * ln v) by (field; lra); auto.
+Qed.
+
+(** Proposition 1: dilation privacy gives privacy of the outputs. *)
+Theorem dilation_gives_privacy mu eps delta D : extensional mu ->
+  (forall y, dilation_private mu (fun E => exists S, E = outputs_set y S) eps (D / lam) delta) ->
+  forall y y' S, Rabs (y - y') <= D ->
+    mu (outputs_set y S) <= exp eps * mu (outputs_set y' S) + delta.
+Proof.
+  intros Hm Hd y y' S H.
+  assert (mu (outputs_set y' S) = mu (dilate ((y - y') / lam) (outputs_set y S))) as ->.
+  { apply Hm. intros v _. replace y' with (y + (y' - y)) at 1 by ring. rewrite moving_dilates.
+    replace (- ((y' - y) / lam)) with ((y - y') / lam) by (field; lra). reflexivity. }
+  assert (mu (outputs_set y S) - exp eps * mu (dilate ((y - y') / lam) (outputs_set y S)) <= delta); [|lra].
+  apply (Hd y); [now exists S|].
+  unfold Rdiv. rewrite Rabs_mult, (Rabs_right (/ lam)) by (left; now apply Rinv_0_lt_compat).
+  apply Rmult_le_compat_r; auto. left. now apply Rinv_0_lt_compat.
+Qed.
+End Out.
+
+(** Output intervals of snapping: half-open, with the sign in the exponent. *)
+Theorem output_interval y k v : 0 < v ->
+  outputs_set (index g) y (fun j => j = k) v <->
+  exp ((edge g k - y) / lam) <= v < exp ((edge g (k + 1) - y) / lam).
+Proof.
+  intro Hv. unfold outputs_set. rewrite index_spec by auto. rewrite edge_next. unfold edge at 1.
+  assert (forall x, x <= y + lam * ln v <-> exp ((x - y) / lam) <= v) as H1.
+  { intro x. split; intro H.
+    - rewrite <- (exp_ln v) by auto.
+      assert ((x - y) / lam <= ln v) as [h|h]; [|left; now apply exp_increasing|rewrite h; lra].
+      apply Rmult_le_reg_l with lam; auto. replace (lam * ((x - y) / lam)) with (x - y) by (field; lra). lra.
+    - apply Rnot_lt_le. intro h. revert H. apply Rlt_not_le. rewrite <- (exp_ln v) at 1 by auto.
+      apply exp_increasing. apply Rmult_lt_reg_l with lam; auto.
+      replace (lam * ((x - y) / lam)) with (x - y) by (field; lra). lra. }
+  specialize (H1 ((IZR k - / 2) * g)) as Ha. specialize (H1 ((IZR k + / 2) * g)) as Hb.
+  split.
+  - intros [_ [A B]]. split; [tauto|]. apply Rnot_le_lt. intro h. apply Hb in h. lra.
+  - intros [A B]. split; auto. split; [tauto|]. apply Rnot_le_lt. intro h. apply Hb in h. lra.
+Qed.
+
+(** ** A measure on all sets: the law of V = U^S, from inside.
+    x = ln V has the Laplace law of scale 1; mu(E) is the least upper bound of the probabilities
+    of finitely many disjoint half-open intervals of x that lie in E. *)
+Definition interval_in (x : R) (ab : R * R) : Prop := fst ab <= x < snd ab.
+Definition pack (l : list (R * R)) : Prop :=
+  (forall ab, In ab l -> fst ab <= snd ab) /\
+  (forall x, sumf (fun ab => ind (interval_in x ab)) l <= 1).
+Definition mass (l : list (R * R)) : R := sumf (fun ab => cdf 1 (snd ab) - cdf 1 (fst ab)) l.
+Definition inside (E : R -> Prop) (l : list (R * R)) : Prop :=
+  forall ab x, In ab l -> interval_in x ab -> E (exp x).
+Definition masses (E : R -> Prop) (m : R) : Prop := exists l, pack l /\ inside E l /\ m = mass l.
+Definition mu (E : R -> Prop) : R := real (Lub_Rbar (masses E)).
+
+Lemma one_pos : 0 < 1. Proof. lra. Qed.
+
+(** The mass of a list of intervals is the integral of how often they cover, times the density. *)
+Lemma mass_integral l c d : c <= d -> (forall ab, In ab l -> fst ab <= snd ab) ->
+  (forall ab, In ab l -> c <= fst ab /\ snd ab <= d) ->
+  is_RInt (fun x => sumf (fun ab => ind (interval_in x ab)) l * density 1 x) c d (mass l).
+Proof.
+  intro Hcd. induction l as [|[a b] l IH]; intros Hl Hw.
+  - unfold mass. simpl. generalize (is_RInt_const (V := R_NormedModule) c d 0).
+    replace (scal (d - c) (0 : R_NormedModule)) with 0 by (unfold scal; simpl; unfold mult; simpl; ring).
+    intro H. eapply is_RInt_ext; [|exact H]. intros x _. simpl. solve_ring.
+  - assert (a <= b) as Hab by (apply (Hl (a, b)); simpl; auto).
+    assert (c <= a /\ b <= d) as [Hca Hbd] by (apply (Hw (a, b)); simpl; auto).
+    assert (is_RInt (fun x => ind (interval_in x (a, b)) * density 1 x) c d (cdf 1 b - cdf 1 a)) as Hone.
+    { replace (cdf 1 b - cdf 1 a)
+        with (@plus R_AbelianGroup (@plus R_AbelianGroup 0 (cdf 1 b - cdf 1 a)) 0) by (unfold plus; simpl; ring).
+      assert (forall p q, p <= q -> (forall x, p < x < q -> ~ interval_in x (a, b)) ->
+        is_RInt (fun x => ind (interval_in x (a, b)) * density 1 x) p q 0) as Hz.
+      { intros p q Hpq Hn. generalize (is_RInt_const (V := R_NormedModule) p q 0).
+        replace (scal (q - p) (0 : R_NormedModule)) with 0 by (unfold scal; simpl; unfold mult; simpl; ring).
+        intro H. eapply is_RInt_ext; [|exact H]. intros x Hx. rewrite Rmin_left, Rmax_right in Hx by auto.
+        rewrite ind_false by auto. solve_ring. }
+      apply (is_RInt_Chasles (V := R_NormedModule) _ c b d); [apply (is_RInt_Chasles (V := R_NormedModule) _ c a b)|].
+      - apply Hz; auto. unfold interval_in. simpl. intros; lra.
+      - eapply is_RInt_ext; [|exact (is_RInt_density 1 one_pos a b Hab)].
+        intros x Hx. rewrite Rmin_left, Rmax_right in Hx by auto.
+        rewrite ind_true by (unfold interval_in; simpl; lra). solve_ring.
+      - apply Hz; auto. unfold interval_in. simpl. intros; lra. }
+    specialize (IH (fun ab h => Hl ab (or_intror h)) (fun ab h => Hw ab (or_intror h))).
+    generalize (is_RInt_plus (V := R_NormedModule) _ _ c d _ _ Hone IH). unfold plus; simpl.
+    intro H. eapply is_RInt_ext; [|exact H]. intros x _. simpl. unfold plus. simpl. solve_ring.
+Qed.
+
+(** The mass of a packing inside a window is at most the window's. *)
+Lemma pack_window l c d : pack l -> c <= d -> (forall ab, In ab l -> c <= fst ab /\ snd ab <= d) ->
+  mass l <= cdf 1 d - cdf 1 c.
+Proof.
+  intros [Hl H1] Hcd Hw.
+  apply (is_RInt_le _ (density 1) c d _ _ Hcd (mass_integral l c d Hcd Hl Hw) (is_RInt_density 1 one_pos c d Hcd)).
+  intros x _. rewrite <- (Rmult_1_l (density 1 x)) at 2.
+  apply Rmult_le_compat_r; auto. left. apply density_pos. lra.
+Qed.
+
+Lemma list_window (l : list (R * R)) : exists c d, c <= d /\ forall ab, In ab l -> c <= fst ab /\ snd ab <= d.
+Proof.
+  induction l as [|[a b] l (c & d & Hcd & H)].
+  - exists 0, 0. simpl. split; [lra|tauto].
+  - exists (Rmin a c), (Rmax b d). split.
+    + generalize (Rmin_r a c) (Rmax_r b d). lra.
+    + intros ab [<-|Hi]; simpl.
+      * split; [apply Rmin_l|apply Rmax_l].
+      * specialize (H ab Hi). generalize (Rmin_r a c) (Rmax_r b d). lra.
+Qed.
+
+Lemma mass_le_1 l : pack l -> mass l <= 1.
+Proof.
+  intro H. destruct (list_window l) as (c & d & Hcd & Hw).
+  generalize (pack_window l c d H Hcd Hw) (cdf_range 1 one_pos c) (cdf_range 1 one_pos d). lra.
+Qed.
+
+Lemma mu_is_lub E : is_lub (masses E) (mu E).
+Proof.
+  assert (is_ub_Rbar (masses E) 1) as Hb.
+  { intros x (l & Hl & _ & ->). simpl. now apply mass_le_1. }
+  destruct (Lub_Rbar_correct (masses E)) as [Hub Hl].
+  assert (Rbar_le 0 (Lub_Rbar (masses E))) as H0.
+  { apply Hub. exists []. split; [split|split].
+    - simpl. tauto.
+    - intro x. simpl. lra.
+    - intros ab x [].
+    - reflexivity. }
+  unfold mu. specialize (Hl 1 Hb) as Hl1.
+  destruct (Lub_Rbar (masses E)) as [r| |]; simpl in *; try tauto.
+  split; [exact Hub|]. intros b Hbb. apply (Hl (Finite b)). intros x Hx. simpl. now apply Hbb.
+Qed.
+
+Lemma mu_ext : extensional mu.
+Proof.
+  intros E E' H.
+  assert (forall F F' : R -> Prop, (forall v, 0 < v -> F v -> F' v) -> mu F <= mu F') as HM.
+  { intros F F' HF. apply (proj2 (mu_is_lub F)). intros m (l & Hl & Hi & ->).
+    apply (proj1 (mu_is_lub F')). exists l. repeat split; try apply Hl.
+    intros ab x Ha Hx. apply HF; [apply exp_pos|]. eapply Hi; eauto. }
+  apply Rle_antisym; apply HM; intros v Hv; apply H; auto.
+Qed.
+
+(** Proposition 2: this law has D_eps = 0 for all sets and all reaches up to eps. *)
+Theorem all_dilations eps r : r <= eps -> dilation_private mu (fun _ => True) eps r 0.
+Proof.
+  intros Hr E s _ Hs.
+  assert (mu E <= exp eps * mu (dilate s E)); [|lra].
+  apply (proj2 (mu_is_lub E)). intros m (l & [Hl H1] & Hi & ->).
+  set (l' := map (fun ab => (fst ab + s, snd ab + s)) l).
+  assert (mass l' <= mu (dilate s E)) as HU.
+  { apply (proj1 (mu_is_lub _)). exists l'. split; [split|split; auto].
+    - intros ab Hab. apply in_map_iff in Hab. destruct Hab as ([a b] & <- & Hab). simpl.
+      specialize (Hl _ Hab). simpl in Hl. lra.
+    - intro x. unfold l'. rewrite sumf_map. apply Rle_trans with (2 := H1 (x - s)).
+      apply sumf_le. intros [a b] _. right. apply ind_iff. unfold interval_in. simpl. split; lra.
+    - intros ab x Hab Hx. apply in_map_iff in Hab. destruct Hab as ([a b] & <- & Hab).
+      unfold dilate. rewrite <- exp_plus. apply (Hi (a, b) (- s + x)); auto.
+      unfold interval_in in *. simpl in *. lra. }
+  apply Rle_trans with (exp eps * mass l').
+  2:{ apply Rmult_le_compat_l; auto. left. apply exp_pos. }
+  unfold mass, l'. rewrite sumf_map, <- sumf_scal. apply sumf_le. intros [a b] Hab. simpl.
+  specialize (Hl _ Hab). simpl in Hl.
+  generalize (prob_ratio_finite 1 one_pos s 0 (a + s) (b + s) ltac:(lra)).
+  replace (b + s - s) with b by ring. replace (a + s - s) with a by ring. rewrite !Rminus_0_r.
+  intro H. apply Rle_trans with (1 := H). apply Rmult_le_compat_r.
+  - assert (cdf 1 (a + s) <= cdf 1 (b + s)) by (apply cdf_le; lra). lra.
+  - unfold factor. rewrite Rminus_0_r. unfold Rdiv. rewrite Rinv_1, Rmult_1_r.
+    assert (Rabs s <= eps) as [h|h] by lra; [left; now apply exp_increasing|rewrite h; lra].
+Qed.
+
+(** ** On output intervals this measure is the law of the outputs. *)
+Definition bin (y : R) (k : Z) : R * R := ((edge g k - y) / lam, (edge g (k + 1) - y) / lam).
+
+Lemma cdf_scale x : cdf 1 (x / lam) = cdf lam x.
+Proof.
+  destruct (Rle_or_lt x 0) as [H|H].
+  - rewrite (cdf_neg lam x) by auto. rewrite cdf_neg.
+    + f_equal. f_equal. field. lra.
+    + now apply div_neg.
+  - rewrite (cdf_pos lam lam_pos x), (cdf_pos 1 one_pos) by (left; try apply Rdiv_lt_0_compat; auto).
+    f_equal. f_equal. f_equal. field. lra.
+Qed.
+
+Lemma mass_bins y ks : mass (map (bin y) ks) = sumf (snap_law lam g y) ks.
+Proof.
+  unfold mass. rewrite sumf_map. apply sumf_eq. intros k _. unfold bin. simpl.
+  now rewrite !cdf_scale, snap_law_cdf.
+Qed.
+
+Lemma in_bin y k x : interval_in x (bin y k) <-> index g (y + lam * x) = k.
+Proof.
+  rewrite index_spec by auto. unfold interval_in, bin. simpl. rewrite edge_next. unfold edge.
+  assert (forall z, (z - y) / lam <= x <-> z <= y + lam * x) as H.
+  { intro z. split; intro h.
+    - apply (Rmult_le_compat_l lam) in h; [|lra]. replace (lam * ((z - y) / lam)) with (z - y) in h by (field; lra). lra.
+    - apply Rmult_le_reg_l with lam; auto. replace (lam * ((z - y) / lam)) with (z - y) by (field; lra). lra. }
+  rewrite (H ((IZR k - / 2) * g)).
+  assert (x < ((IZR k + / 2) * g - y) / lam <-> y + lam * x < (IZR k + / 2) * g) as H'.
+  { generalize (H ((IZR k + / 2) * g)). intro h.
+    split; intro h'; apply Rnot_le_lt; intro h2; [apply h in h2|apply h in h2]; lra. }
+  tauto.
+Qed.
+
+Lemma bins_pack y ks : NoDup ks -> pack (map (bin y) ks).
+Proof.
+  intro Hk. split.
+  - intros ab H. apply in_map_iff in H. destruct H as (k & <- & _). simpl.
+    apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat|]. generalize (edge_le g g_pos k (k + 1) ltac:(lia)). lra.
+  - intro x. rewrite sumf_map.
+    rewrite (sumf_eq _ (fun k => ind (index g (y + lam * x) = k))).
+    + now apply sumf_pick_le.
+    + intros k _. apply ind_iff. apply in_bin.
+Qed.
+
+Theorem mu_outputs y S : mu (outputs_set (index g) y S) = Pr (snap_law lam g y) S.
+Proof.
+  apply Rle_antisym.
+  - apply (proj2 (mu_is_lub _)). intros m (l & [Hl H1] & Hi & ->).
+    destruct (list_window l) as (c & d & Hcd & Hw).
+    set (i := index g (y + lam * c)). set (j := index g (y + lam * d)).
+    destruct (split_list S (zrange i (Z.to_nat (j - i + 1))) (zrange_NoDup _ _)) as (ks & rest & Hk & _ & HP & HS & HN).
+    apply Rle_trans with (sumf (snap_law lam g y) ks); [|apply Pr_ub; auto; now apply snap_summable].
+    rewrite <- mass_bins.
+    destruct (bins_pack y ks Hk) as [Hb _].
+    destruct (list_window (map (bin y) ks)) as (c' & d' & Hcd' & Hw').
+    assert (Rmin c c' <= Rmax d d') as Hcd2 by (generalize (Rmin_l c c') (Rmax_l d d'); lra).
+    apply (is_RInt_le _ _ (Rmin c c') (Rmax d d') _ _ Hcd2
+      (mass_integral l _ _ Hcd2 Hl
+        (fun ab h => conj (Rle_trans _ _ _ (Rmin_l c c') (proj1 (Hw ab h))) (Rle_trans _ _ _ (proj2 (Hw ab h)) (Rmax_l d d'))))
+      (mass_integral (map (bin y) ks) _ _ Hcd2 Hb
+        (fun ab h => conj (Rle_trans _ _ _ (Rmin_r c c') (proj1 (Hw' ab h))) (Rle_trans _ _ _ (proj2 (Hw' ab h)) (Rmax_r d d'))))).
+    intros x _. apply Rmult_le_compat_r; [left; apply density_pos; lra|].
+    destruct (Classical_Prop.classic (exists ab, In ab l /\ interval_in x ab)) as [(ab & Hab & Hx)|Hno].
+    + apply Rle_trans with (1 := H1 x). rewrite sumf_map.
+      rewrite (sumf_eq _ (fun k => ind (index g (y + lam * x) = k) * 1)).
+      * rewrite (sumf_pick (fun _ => 1)); [lra|auto|].
+        destruct (Hi ab x Hab Hx) as [_ HSx]. rewrite ln_exp in HSx.
+        assert (In (index g (y + lam * x)) (ks ++ rest)) as Hin.
+        { eapply Permutation_in; [exact HP|]. apply in_zrange. destruct (Hw ab Hab) as [Hc Hd]. destruct Hx as [Hxa Hxb].
+          assert (i <= index g (y + lam * x))%Z.
+          { apply index_le; auto. apply Rplus_le_compat_l, Rmult_le_compat_l; lra. }
+          assert (index g (y + lam * x) <= j)%Z.
+          { apply index_le; auto. apply Rplus_le_compat_l, Rmult_le_compat_l; lra. }
+          lia. }
+        apply in_app_or in Hin. destruct Hin as [|Hin]; auto. exfalso. now apply (HN _ Hin).
+      * intros k _. rewrite Rmult_1_r. apply ind_iff, in_bin.
+    + rewrite (sumf_eq _ (fun _ => 0) l), sumf_0.
+      * apply sumf_nonneg. intros. apply ind_nonneg.
+      * intros ab Hab. apply ind_false. intro Hx. apply Hno. now exists ab.
+  - apply Pr_lub; [now apply snap_summable|]. intros ks Hk HS. rewrite <- mass_bins.
+    apply (proj1 (mu_is_lub _)). exists (map (bin y) ks). split; [now apply bins_pack|]. split; auto.
+    intros ab x Hab Hx. apply in_map_iff in Hab. destruct Hab as (k & <- & Hk').
+    split; [apply exp_pos|]. rewrite ln_exp. apply in_bin in Hx. rewrite Hx. auto.
+Qed.
+
+(** The second proof of privacy: through dilation, for every set of outputs. *)
+Theorem snap_dp_by_dilation y y' D eps : D / lam <= eps -> Rabs (y - y') <= D ->
+  dp eps (snap_law lam g y) (snap_law lam g y').
+Proof.
+  intros He H S. rewrite <- !mu_outputs.
+  generalize (dilation_gives_privacy (index g) mu eps 0 D mu_ext
+    (fun y E s _ Hs => all_dilations eps (D / lam) He E s I Hs) y y' S H). lra.
+Qed.
+End Snap.
