@@ -1,0 +1,47 @@
+// All of SnapDP that is installed: the core, and the ledger, specifications and DuckDB where these were built. A program
+// that includes it links what it uses: snapdp::snapdp, snapdp::privacy, snapdp::release, snapdp::duckdb.
+//
+//   #include <snapdp/snapdp.h>
+//   using namespace snapdp;
+//
+//   auto ages = vector_domain<double>().of_size(10'000);
+//   auto clamped = make_clamp(ages, change_one(), Bounds(0, 100));
+//   auto mean_age = clamped >> make_mean() >> make_snapping({.epsilon = "1/4"});
+//   InMemoryAccountant budget(1);
+//   Dyadic value = mean_age.release(rows, budget).values[0];
+#pragma once
+
+#include "snapdp/error.h"
+#include "snapdp/framework/accountant.h"
+#include "snapdp/framework/arrow.h"
+#include "snapdp/framework/composition.h"
+#include "snapdp/framework/measurement.h"
+#include "snapdp/framework/neighbor_tester.h"
+#include "snapdp/framework/unit_limit.h"
+#include "snapdp/mechanism/accuracy.h"
+#include "snapdp/mechanism/bias.h"
+#include "snapdp/mechanism/bounds.h"
+#include "snapdp/mechanism/law.h"
+#include "snapdp/mechanism/mechanism.h"
+#include "snapdp/mechanism/trace.h"
+#include "snapdp/statistics/distinct.h"
+#include "snapdp/statistics/from_parts.h"
+#include "snapdp/statistics/grouped.h"
+#include "snapdp/statistics/moments.h"
+#include "snapdp/statistics/quantiles.h"
+#include "snapdp/statistics/statistics.h"
+#include "snapdp/version.h"
+
+#if __has_include("snapdp/privacy/ledger.h")
+#include "snapdp/privacy/audit.h"
+#include "snapdp/privacy/certificate.h"
+#include "snapdp/privacy/composition_bounds.h"
+#include "snapdp/privacy/dilation.h"
+#include "snapdp/privacy/ledger_accountant.h"
+#endif
+#if __has_include("snapdp/release/release.h")
+#include "snapdp/release/release.h"
+#endif
+#if __has_include("snapdp/engines/duckdb/duckdb_source.h")
+#include "snapdp/engines/duckdb/duckdb_source.h"
+#endif
