@@ -58,16 +58,16 @@ Proof.
   intro Hp. assert (Prec_gt_0 p) as HP by exact Hp. unfold to_bits.
   destruct (Z.leb_spec (Z.log2 (Z.abs (mant d)) + 1 - p) 0) as [h|h].
   - apply round_generic; [typeclasses eauto|]. apply generic_format_FLX.
-    exists (Float radix2 (mant d) (expo d)); [reflexivity|]. simpl.
-    change (2 ^ p)%Z with (Zpower radix2 p).
+    exists (Defs.Float radix2 (mant d) (expo d)); [reflexivity|]. simpl.
+    change (Zpower radix2 p) with (2 ^ p)%Z.
     destruct (Z.eq_dec (mant d) 0) as [E|E]; [rewrite E; simpl; apply Z.pow_pos_nonneg; lia|].
     apply Z.lt_le_trans with (2 ^ (Z.log2 (Z.abs (mant d)) + 1))%Z.
     + generalize (proj2 (Z.log2_spec (Z.abs (mant d)) ltac:(lia))). now rewrite <- Z.add_1_r.
     + apply Z.pow_le_mono_r; lia.
   - set (s := (Z.log2 (Z.abs (mant d)) + 1 - p)%Z) in *.
-    assert (mant d <> 0)%Z as Hm by (intro E; unfold s in h; rewrite E in h; simpl in h; lia).
+    assert (mant d <> 0)%Z as Hm by (intro E; unfold s in h; rewrite E in h; change (Z.log2 (Z.abs 0)) with 0%Z in h; lia).
     assert (mag radix2 (d2r d) = (Z.log2 (Z.abs (mant d)) + 1 + expo d)%Z :> Z) as HM.
-    { unfold d2r. change (IZR (mant d) * bpow radix2 (expo d)) with (F2R (Float radix2 (mant d) (expo d))).
+    { unfold d2r. change (IZR (mant d) * bpow radix2 (expo d)) with (F2R (Defs.Float radix2 (mant d) (expo d))).
       rewrite mag_F2R by auto. rewrite <- (Zdigits_mag radix2 (mant d) Hm).
       f_equal. destruct (Z.log2_spec (Z.abs (mant d)) ltac:(lia)) as [L U].
       apply Zdigits_unique. simpl. rewrite Z.add_simpl_r. change (Zpower radix2) with (Z.pow 2) || idtac.
@@ -125,3 +125,267 @@ Proof.
       apply Rmult_lt_reg_r with P; auto. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra.
     + rewrite IZR_pow2 by lia. rewrite <- bpow_opp. f_equal. ring.
 Qed.
+
+(** ** Parameters, as the constructor computes them *)
+Definition half_of (d : dyadic) : dyadic := Dyadic (mant d) (expo d - 1).
+Definition center_of (lower upper : dyadic) : dyadic := half_of (dadd lower upper).
+Definition half_width (lower upper : dyadic) : dyadic := half_of (dadd upper (dopp lower)).
+
+(** a / b, rounded down to so many bits. *)
+Definition div_down (bits : Z) (a b : dyadic) : dyadic :=
+  let s := Z.max 0 (bits + Z.log2 (mant b) - Z.log2 (mant a)) in
+  let q := (mant a * 2 ^ s / mant b)%Z in
+  let r := Z.max 0 (Z.log2 q + 1 - bits) in
+  Dyadic (q / 2 ^ r) (expo a - expo b - s + r).
+
+(** epsilon' = (num/den - 2 eta) / (1 + 12 (B / sensitivity) eta), down; the scale sensitivity / epsilon', up. *)
+Definition inner_epsilon (p num den : Z) (sensitivity half : dyadic) : dyadic :=
+  div_down p (dmul (dadd (Dyadic num 0) (dopp (Dyadic den (1 - p)))) sensitivity)
+    (dmul (Dyadic den 0) (dadd sensitivity (dmul (Dyadic 12 (- p)) half))).
+Definition precision_scale (p num den : Z) (sensitivity half : dyadic) : dyadic :=
+  div_up p sensitivity (inner_epsilon p num den sensitivity half).
+
+(** What the constructor refuses. *)
+Definition accepted (p : Z) (scale half : dyadic) : bool :=
+  (8 <=? p)%Z && (0 <? mant scale)%Z && negb (dle half scale) &&
+  negb (dle (Dyadic (mant scale) (expo scale + p - 7)) half).
+
+Lemma accepted_correct p scale half : accepted p scale half = true ->
+  (8 <= p)%Z /\ 0 < d2r scale /\ d2r scale <= bpow radix2 (least_power scale) < 2 * d2r scale /\
+  d2r scale < d2r half /\ d2r half < bpow radix2 (p - 7) * d2r scale.
+Proof.
+  unfold accepted. rewrite !andb_true_iff, !negb_true_iff. intros [[[Hp Hs] H1] H2].
+  apply Z.leb_le in Hp. apply Z.ltb_lt in Hs.
+  assert (forall a b, dle a b = false -> d2r b < d2r a) as HL.
+  { intros a b H. apply Rnot_le_lt. intro h. apply dle_correct in h. congruence. }
+  apply HL in H1. apply HL in H2.
+  split; auto. split; [|split; [|split]]; auto.
+  - unfold d2r. apply Rmult_lt_0_compat; [now apply IZR_lt|apply bpow_gt_0].
+  - now apply least_power_is_least.
+  - apply Rlt_le_trans with (1 := H2). right. unfold d2r. simpl.
+    replace (expo scale + p - 7)%Z with ((p - 7) + expo scale)%Z by ring. rewrite bpow_plus. ring.
+Qed.
+
+(** ** The index, from both ends of what the bits leave open *)
+Section Ends.
+Variables (p e : Z) (scale d : R) (s : bool).
+Hypothesis p_positive : (0 < p)%Z.
+Hypothesis scale_positive : 0 < scale.
+Notation rounded := (Generic_fmt.round radix2 (FLX_exp p) ZnearestE).
+
+(** As a function of U cut off. *)
+Definition magnitude_at (x : R) : R := rounded (scale * rounded (- ln x)).
+Definition index_at (x : R) : Z :=
+  Rounding.index (bpow radix2 e) (rounded (if s then d - magnitude_at x else d + magnitude_at x)).
+
+Lemma magnitude_at_falls x y : 0 < x <= y -> magnitude_at y <= magnitude_at x.
+Proof.
+  assert (Prec_gt_0 p) as HP by exact p_positive. intros [H0 H]. unfold magnitude_at.
+  apply round_le; try typeclasses eauto. apply Rmult_le_compat_l; [lra|].
+  apply round_le; try typeclasses eauto. apply Ropp_le_contravar.
+  destruct H as [H| ->]; [left; now apply ln_increasing|lra].
+Qed.
+
+Lemma index_between x y z k : 0 < x -> x <= y <= z -> index_at x = k -> index_at z = k -> index_at y = k.
+Proof.
+  assert (Prec_gt_0 p) as HP by exact p_positive. intros H0 [H1 H2] Ex Ez. unfold index_at in *.
+  generalize (magnitude_at_falls x y ltac:(lra)) (magnitude_at_falls y z ltac:(lra)). intros M1 M2.
+  assert (0 < bpow radix2 e) as Hg by apply bpow_gt_0.
+  assert (forall a b, a <= b -> (Rounding.index (bpow radix2 e) (rounded a) <= Rounding.index (bpow radix2 e) (rounded b))%Z) as HM.
+  { intros a b Hab. apply Rounding.index_le; auto. apply round_le; try typeclasses eauto; auto. }
+  destruct s.
+  - generalize (HM (d - magnitude_at x) (d - magnitude_at y) ltac:(lra)) (HM (d - magnitude_at y) (d - magnitude_at z) ltac:(lra)). lia.
+  - generalize (HM (d + magnitude_at y) (d + magnitude_at x) ltac:(lra)) (HM (d + magnitude_at z) (d + magnitude_at y) ltac:(lra)). lia.
+Qed.
+End Ends.
+
+(** The least and the greatest number that U, cut off after p bits, may be: one number when the p bits are all there. *)
+Definition ends (p b n : Z) : dyadic * dyadic :=
+  let missing := (p - (Z.log2 b + 1))%Z in
+  if (0 <? missing)%Z then (Dyadic b (- n), Dyadic (b + 1) (- n))
+  else let x := Dyadic (b / 2 ^ (- missing)) (- missing - n) in (x, x).
+
+Lemma ends_correct p b n u : (0 < p)%Z -> (0 < b)%Z -> d2r (Dyadic b (- n)) <= u < d2r (Dyadic (b + 1) (- n)) ->
+  0 < d2r (fst (ends p b n)) /\
+  d2r (fst (ends p b n)) <= Generic_fmt.round radix2 (FLX_exp p) Zfloor u <= d2r (snd (ends p b n)).
+Proof.
+  intros Hp Hb [H1 H2]. assert (Prec_gt_0 p) as HP by exact Hp. unfold ends.
+  destruct (Z.log2_spec b Hb) as [L1 L2]. generalize (Z.log2_nonneg b). intro L0.
+  assert (0 < u) as Hu.
+  { apply Rlt_le_trans with (2 := H1). unfold d2r. simpl. apply Rmult_lt_0_compat; [now apply IZR_lt|apply bpow_gt_0]. }
+  destruct (Z.ltb_spec 0 (p - (Z.log2 b + 1))) as [h|h]; simpl fst; simpl snd.
+  - split; [unfold d2r; simpl; apply Rmult_lt_0_compat; [now apply IZR_lt|apply bpow_gt_0]|]. split.
+    + apply round_ge_generic; try typeclasses eauto; auto. apply generic_format_FLX.
+      exists (Defs.Float radix2 b (- n)); [reflexivity|]. simpl. change (Zpower radix2 p) with (2 ^ p)%Z.
+      rewrite Z.abs_eq by lia. apply Z.lt_le_trans with (1 := L2). apply Z.pow_le_mono_r; lia.
+    + apply Rle_trans with u; [|lra]. apply round_DN_pt. typeclasses eauto.
+  - set (c := (- (p - (Z.log2 b + 1)))%Z) in *. assert (0 <= c)%Z as Hc by (unfold c; lia).
+    set (t := (b / 2 ^ c)%Z).
+    assert (0 < 2 ^ c)%Z as Hpc by (apply Z.pow_pos_nonneg; lia).
+    generalize (Z.div_mod b (2 ^ c) ltac:(lia)) (Z.mod_pos_bound b (2 ^ c) Hpc). fold t. intros HD HM.
+    assert (2 ^ (p - 1) <= t < 2 ^ p)%Z as [T1 T2].
+    { split.
+      - apply Z.div_le_lower_bound; auto. rewrite <- Z.pow_add_r by lia. replace (c + (p - 1))%Z with (Z.log2 b) by (unfold c; ring). exact L1.
+      - apply Z.div_lt_upper_bound; auto. rewrite <- Z.pow_add_r by lia. replace (c + p)%Z with (Z.succ (Z.log2 b)) by (unfold c; lia). exact L2. }
+    assert (forall m, d2r (Dyadic m (c - n)) = d2r (Dyadic (m * 2 ^ c) (- n))) as HS.
+    { intro m. unfold d2r. simpl. rewrite mult_IZR, IZR_pow2 by lia. unfold Zminus. rewrite bpow_plus. ring. }
+    assert (d2r (Dyadic t (c - n)) <= u < d2r (Dyadic (t + 1) (c - n))) as [B1 B2].
+    { rewrite !HS. split.
+      - apply Rle_trans with (2 := H1). unfold d2r. simpl. apply Rmult_le_compat_r; [apply bpow_ge_0|]. apply IZR_le. lia.
+      - apply Rlt_le_trans with (1 := H2). unfold d2r. simpl. apply Rmult_le_compat_r; [apply bpow_ge_0|]. apply IZR_le. lia. }
+    assert (Generic_fmt.round radix2 (FLX_exp p) Zfloor u = d2r (Dyadic t (c - n))) as ->.
+    2:{ split; [|split; right; reflexivity]. unfold d2r. simpl. apply Rmult_lt_0_compat; [apply IZR_lt|apply bpow_gt_0].
+        apply Z.lt_le_trans with (2 := T1). apply Z.pow_pos_nonneg; lia. }
+    unfold d2r in B1, B2 |- *. simpl in B1, B2 |- *.
+    assert (mag radix2 u = (p + (c - n))%Z :> Z) as HMag.
+    { apply mag_unique. rewrite Rabs_right by lra. split.
+      - replace (p + (c - n) - 1)%Z with ((p - 1) + (c - n))%Z by ring. rewrite bpow_plus, <- (IZR_pow2 (p - 1)) by lia.
+        apply Rle_trans with (2 := B1). apply Rmult_le_compat_r; [apply bpow_ge_0|now apply IZR_le].
+      - rewrite bpow_plus, <- (IZR_pow2 p) by lia. apply Rlt_le_trans with (1 := B2).
+        apply Rmult_le_compat_r; [apply bpow_ge_0|]. apply IZR_le. lia. }
+    unfold Generic_fmt.round, scaled_mantissa, cexp, FLX_exp. rewrite HMag.
+    replace (p + (c - n) - p)%Z with (c - n)%Z by ring.
+    assert (Zfloor (u * bpow radix2 (- (c - n))) = t) as ->; [|reflexivity].
+    assert (0 < bpow radix2 (c - n)) as Hbp by apply bpow_gt_0.
+    apply Zfloor_imp. rewrite bpow_opp. split.
+    + apply Rmult_le_reg_r with (bpow radix2 (c - n)); auto. rewrite Rmult_assoc, Rinv_l by lra. lra.
+    + apply Rmult_lt_reg_r with (bpow radix2 (c - n)); auto. rewrite Rmult_assoc, Rinv_l by lra. lra.
+Qed.
+
+Record precision_row := PrecisionRow { epsilon_num : Z; epsilon_den : Z; sensitivity : dyadic; lower : dyadic; upper : dyadic;
+  value : dyadic; precision : Z; sign : bool; bits : Z; bit_count : Z; out : dyadic }.
+
+Definition nearest_double : R -> R := Generic_fmt.round radix2 (FLX_exp 53) ZnearestE.   (* of a normal double *)
+
+(** Every U with these bits gives this output, and the parameters are what [precision_mode] asks for. *)
+Definition precision_row_holds (r : precision_row) : Prop :=
+  let p := precision r in
+  let half := half_width (lower r) (upper r) in
+  let scale := precision_scale p (epsilon_num r) (epsilon_den r) (sensitivity r) half in
+  let e := least_power scale in
+  ((8 <= p)%Z /\ 0 < d2r scale /\ d2r scale <= bpow radix2 e < 2 * d2r scale /\
+   d2r scale < d2r half /\ d2r half < bpow radix2 (p - 7) * d2r scale) /\
+  forall u : R, d2r (Dyadic (bits r) (- bit_count r)) <= u < d2r (Dyadic (bits r + 1) (- bit_count r)) ->
+    run_precision p e (d2r scale) (d2r half) (d2r (center_of (lower r) (upper r))) nearest_double (d2r (value r)) (sign r) u
+    = d2r (out r).
+
+Module PrecisionDecide (F : FloatOps with Definition radix := radix2 with Definition sensible_format := true).
+Module D := Decide F.
+Module I := D.I.
+
+(** The interval's ends, outward to 80 bits less, so that they are numbers of the working precision; nothing is trusted of them. *)
+Definition outward (f : F.type) (down : bool) : dyadic :=
+  match F.toF f with
+  | Basic.Float s m e => Dyadic ((if s then Z.neg m else Z.pos m) / 2 ^ 80 + (if down then -1 else 1)) (e + 80)
+  | _ => Dyadic 0 0
+  end.
+
+Definition not_below (prec : F.precision) (i : I.type) (a : dyadic) : bool :=
+  match I.sign_large (I.sub prec i (D.ofd prec a)) with Xgt | Xeq => true | _ => false end.
+Definition not_above (prec : F.precision) (i : I.type) (b : dyadic) : bool :=
+  match I.sign_large (I.sub prec (D.ofd prec b) i) with Xgt | Xeq => true | _ => false end.
+
+Lemma large_correct i v : match I.sign_large i with Xgt | Xeq => true | _ => false end = true ->
+  contains (I.convert i) (Xreal v) -> 0 <= v.
+Proof.
+  intros H Hv. generalize (I.sign_large_correct i). destruct (I.sign_large i); try discriminate; intro HL.
+  - specialize (HL _ Hv). injection HL. lra.
+  - destruct (HL _ Hv) as [_ HL']. simpl in HL'. lra.
+Qed.
+
+(** RN(-ln x), when the enclosure of the logarithm decides it. *)
+Definition log_at (prec : F.precision) (p : Z) (x : dyadic) : option dyadic :=
+  let i := I.neg (I.ln prec (D.ofd prec x)) in
+  let a := outward (I.lower i) true in
+  let b := outward (I.upper i) false in
+  let l := to_bits p a in
+  if not_below prec i a && not_above prec i b && Spec.equal l (to_bits p b) then Some l else None.
+
+Lemma log_at_correct prec p x l : (0 < p)%Z -> 0 < d2r x -> log_at prec p x = Some l ->
+  Generic_fmt.round radix2 (FLX_exp p) ZnearestE (- ln (d2r x)) = d2r l.
+Proof.
+  intros Hp Hx. assert (Prec_gt_0 p) as HP by exact Hp. unfold log_at.
+  set (i := I.neg _). set (a := outward _ _). set (b := outward _ _).
+  destruct (not_below prec i a) eqn:Ea; [|discriminate]. destruct (not_above prec i b) eqn:Eb; [|discriminate].
+  destruct (Spec.equal _ _) eqn:El; [|discriminate]. simpl. intro H. injection H as <-.
+  assert (contains (I.convert i) (Xreal (- ln (d2r x)))) as Hi.
+  { change (Xreal (- ln (d2r x))) with (Xneg (Xreal (ln (d2r x)))). apply I.neg_correct.
+    replace (Xreal (ln (d2r x))) with (Xln (Xreal (d2r x))).
+    - apply I.ln_correct. apply D.ofd_correct.
+    - simpl. unfold Xln'. destruct (is_positive_spec (d2r x)); [reflexivity|lra]. }
+  assert (d2r a <= - ln (d2r x)) as H1.
+  { assert (0 <= - ln (d2r x) - d2r a); [|lra]. apply (large_correct (I.sub prec i (D.ofd prec a))); auto.
+    change (Xreal (- ln (d2r x) - d2r a)) with (Xsub (Xreal (- ln (d2r x))) (Xreal (d2r a))).
+    apply I.sub_correct; auto. apply D.ofd_correct. }
+  assert (- ln (d2r x) <= d2r b) as H2.
+  { assert (0 <= d2r b - - ln (d2r x)); [|lra]. apply (large_correct (I.sub prec (D.ofd prec b) i)); auto.
+    change (Xreal (d2r b - - ln (d2r x))) with (Xsub (Xreal (d2r b)) (Xreal (- ln (d2r x)))).
+    apply I.sub_correct; auto. apply D.ofd_correct. }
+  apply Spec.equal_correct in El. rewrite <- !to_bits_correct in El by auto. rewrite <- to_bits_correct by auto.
+  apply Rle_antisym; [rewrite El|]; apply round_le; try typeclasses eauto; auto.
+Qed.
+
+Definition decide_at (prec : F.precision) (p e : Z) (scale d : dyadic) (s : bool) (x : dyadic) : option Z :=
+  match log_at prec p x with
+  | Some l =>
+      let n := to_bits p (dmul scale l) in
+      Some (index_of e (to_bits p (dadd d (if s then dopp n else n))))
+  | None => None
+  end.
+
+Lemma decide_at_correct prec p e scale d s x k : (0 < p)%Z -> 0 < d2r x -> decide_at prec p e scale d s x = Some k ->
+  index_at p e (d2r scale) (d2r d) s (d2r x) = k.
+Proof.
+  intros Hp Hx. unfold decide_at. destruct (log_at prec p x) as [l|] eqn:El; [|discriminate].
+  intro H. injection H as <-. rewrite <- index_of_correct, <- to_bits_correct, dadd_correct by auto.
+  unfold index_at, magnitude_at. rewrite (log_at_correct prec p x l Hp Hx El), <- dmul_correct, to_bits_correct by auto.
+  destruct s; [rewrite dopp_correct|]; reflexivity.
+Qed.
+
+Definition row_ok (prec : F.precision) (r : precision_row) : bool :=
+  let p := precision r in
+  let half := half_width (lower r) (upper r) in
+  let center := center_of (lower r) (upper r) in
+  let scale := precision_scale p (epsilon_num r) (epsilon_den r) (sensitivity r) half in
+  let e := least_power scale in
+  let d := dclamp (Some (dopp half)) (Some half) (dadd (value r) (dopp center)) in
+  let (x, y) := ends p (bits r) (bit_count r) in
+  accepted p scale half && (0 <? bits r)%Z &&
+  match decide_at prec p e scale d (sign r) x, decide_at prec p e scale d (sign r) y with
+  | Some k, Some k' =>
+      (k =? k')%Z && Spec.equal (to_bits 53 (dadd center (dclamp (Some (dopp half)) (Some half) (Dyadic k e)))) (out r)
+  | _, _ => false
+  end.
+
+Theorem row_ok_correct prec r : row_ok prec r = true -> precision_row_holds r.
+Proof.
+  unfold row_ok, precision_row_holds. set (p := precision r). set (half := half_width _ _). set (center := center_of _ _).
+  set (scale := precision_scale _ _ _ _ _). set (e := least_power scale). set (d := dclamp _ _ (dadd _ _)).
+  destruct (ends p (bits r) (bit_count r)) as [x y] eqn:Eends. rewrite !andb_true_iff. intros [[Hacc Hb] H].
+  destruct (accepted_correct p scale half Hacc) as (Hp & Hs & Hrest). split; [auto|]. intros u Hu.
+  destruct (decide_at prec p e scale d (sign r) x) as [k|] eqn:Ex; [|discriminate].
+  destruct (decide_at prec p e scale d (sign r) y) as [k'|] eqn:Ey; [|discriminate].
+  apply andb_prop in H. destruct H as [Hk Hout]. apply Z.eqb_eq in Hk. subst k'. apply Z.ltb_lt in Hb.
+  destruct (ends_correct p (bits r) (bit_count r) u ltac:(lia) Hb Hu) as [Hx0 Hcut]. rewrite Eends in Hx0, Hcut. simpl in Hx0, Hcut.
+  assert (d2r d = centered (d2r half) (d2r center) (d2r (value r))) as Hd.
+  { unfold d, centered. rewrite dclamp_correct, dadd_correct, dopp_correct. simpl. rewrite dopp_correct. reflexivity. }
+  assert (index_at p e (d2r scale) (d2r d) (sign r) (Generic_fmt.round radix2 (FLX_exp p) Zfloor u) = k) as Hindex.
+  { apply index_between with (d2r x) (d2r y); auto; try lia.
+    - apply (decide_at_correct prec); auto; lia.
+    - apply (decide_at_correct prec); auto; [lia|]. lra. }
+  apply Spec.equal_correct in Hout. rewrite <- Hout, <- to_bits_correct, dadd_correct, dclamp_correct by lia.
+  unfold run_precision, output_of, nearest_double. do 2 f_equal.
+  assert (d2r (Dyadic k e) = bpow radix2 e * IZR k) as -> by (unfold d2r; simpl; ring).
+  simpl real_bound. rewrite dopp_correct, Rounding.clamp_between_both. do 3 f_equal.
+  unfold noisy. rewrite <- Hd. exact Hindex.
+Qed.
+End PrecisionDecide.
+
+(** Machine integers, as for the rows of exact mode. *)
+Module Fast := PrecisionDecide Spec.Floats.
+Definition precision_row_ok (r : precision_row) : bool :=
+  Fast.row_ok (Spec.Floats.PtoP (Z.to_pos (bit_count r) + Z.to_pos (precision r) + 256)) r.
+
+Theorem precision_rows_ok_correct (rows : list precision_row) :
+  forallb precision_row_ok rows = true -> forall r, In r rows -> precision_row_holds r.
+Proof. rewrite forallb_forall. intros Hok r Hin. apply (Fast.row_ok_correct _ r (Hok r Hin)). Qed.

@@ -1,7 +1,7 @@
 // Prints new rows for the theorems of proofs/coq: parameters, a value, the bits of U that a sample took, and the output. Coq
 // accepts a row only when every real U with these bits gives this output (tools/check-coq rows).
 //
-//   snapdp_dump_rows COUNT SEED
+//   snapdp_dump_rows exact|precision COUNT SEED
 //
 // A third of the values lies within some units in the last place of a rounding boundary. Epsilons are fractions or doubles;
 // either bound, both or none are given; the grid is the default, the notes' (an empty cell) or another. Half of the samples come from the batch, with each
@@ -14,9 +14,11 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "snapdp/error.h"
+#include "snapdp/mechanism/precision_snapping.h"
 #include "snapdp/mechanism/snapping.h"
 #include "snapdp/random/recorded_tape.h"
 
@@ -30,8 +32,13 @@ class Rows {
  public:
   explicit Rows(std::uint64_t seed) : engine_(seed) {}
 
+  static constexpr const char* exact_columns =
+      "epsilon,sensitivity,lower,upper,value,grid,sign,bits,bit_count,output";
+  static constexpr const char* precision_columns =
+      "epsilon,sensitivity,lower,upper,value,precision,sign,bits,bit_count,output";
+
   // One row, or none when the constructor refuses the parameters.
-  std::optional<std::string> next() {
+  std::optional<std::string> next_exact() {
     SnappingOptions options{.epsilon = epsilon(), .sensitivity = Dyadic(real(-30, 30))};
     if (one_in(3)) options.grid = GridChoice::notes();
     if (one_in(3)) options.grid = GridChoice(Grid(static_cast<long>(engine_() % 60) - 40));
@@ -41,6 +48,33 @@ class Rows {
       const double value = one_in(3) ? near_boundary(wide, words.front()) : signed_real(-20, 40);
       set_bounds(value, wide.scale(), options);
       return row(Snapping(options), options, value, words);
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+  std::optional<std::string> next_precision() {
+    PrecisionSnappingOptions options{.epsilon = epsilon(), .sensitivity = Dyadic(real(-20, 20))};
+    const double scale = Rational(options.sensitivity.rational() / options.epsilon).get_d();
+    const double center = one_in(2) ? 0 : signed_real(-10, 20);
+    const double half = scale * real(0, 12);
+    options.lower = center - half;
+    options.upper = center + half;
+    if (one_in(2)) options.precision = 8 + static_cast<long>(engine_() % 120);
+    try {
+      const PrecisionSnapping mechanism(options);
+      const std::vector<std::uint64_t> words = sample_words();
+      const double value =
+          one_in(3) ? near_boundary(mechanism, words.front()) : center + half * (real(-4, 0) - 1);
+      RecordedTape tape(words);
+      Dyadic output = mechanism.replay(Dyadic(value), tape);
+      const std::size_t consumed = tape.consumed();
+      if (one_in(2)) output = of_batch(mechanism, value, tape);
+      if (output.sign() != 0 && std::fabs(output.to_double_nearest()) < std::numeric_limits<double>::min()) {
+        return std::nullopt;  // the theorem is of normal doubles
+      }
+      return parameters(options, value) + std::to_string(mechanism.precision()) +
+             sample(words, consumed, output);
     } catch (const Error&) {
       return std::nullopt;
     }
@@ -72,17 +106,21 @@ class Rows {
     return words;
   }
 
-  // A value that this sample takes next to a boundary of a cell.
-  double near_boundary(const Snapping& mechanism, std::uint64_t word) {
+  // A value that this sample takes next to a boundary of a cell; precision mode's cells begin at the center.
+  template <typename Mechanism>
+  double near_boundary(const Mechanism& mechanism, std::uint64_t word) {
     const long double u = std::ldexp(static_cast<long double>(word >> 1) + 0.5L, -digits_of_a_word);
     const long double noise =
         ((word & 1) != 0 ? -1 : 1) * static_cast<long double>(mechanism.scale()) * std::log(u);
     const long double grid = std::ldexp(1.0L, static_cast<int>(mechanism.grid().exponent()));
     const auto cell = static_cast<long double>(engine_() % 2001) - 1000;
-    auto value = static_cast<double>((cell + 0.5L) * grid - noise);
+    long double center = 0;
+    if constexpr (std::is_same_v<Mechanism, PrecisionSnapping>)
+      center = mechanism.center().to_double_nearest();
+    auto value = static_cast<double>(center + (cell + 0.5L) * grid - noise);
     for (std::uint64_t steps = engine_() % 4; steps > 0; --steps) {
-      value = std::nextafter(value, one_in(2) ? std::numeric_limits<double>::infinity()
-                                              : -std::numeric_limits<double>::infinity());
+      constexpr double infinity = std::numeric_limits<double>::infinity();
+      value = std::nextafter(value, one_in(2) ? infinity : -infinity);
     }
     return value;
   }
@@ -93,40 +131,55 @@ class Rows {
     if (kind >= 2) options.upper = value + scale * real(-3, 5) * (one_in(8) ? -1 : 1);
   }
 
+  // The same sample from the batch, with one kernel or another.
+  template <typename Mechanism>
+  Dyadic of_batch(const Mechanism& mechanism, double value, RecordedTape& tape) {
+    static constexpr InstructionSet kernels[] = {InstructionSet::portable, InstructionSet::avx2,
+                                                 InstructionSet::avx512};
+    const InstructionSet kernel = kernels[engine_() % 3];
+    tape.rewind();
+    double output = 0;
+    mechanism.replay(std::vector<double>{value}, {&output, 1}, tape,
+                     {.kernel = is_supported(kernel) ? kernel : InstructionSet::portable});
+    return output;
+  }
+
   std::string row(const Snapping& mechanism, const SnappingOptions& options, double value,
                   const std::vector<std::uint64_t>& words) {
     RecordedTape tape(words);
     Dyadic output = mechanism.replay(Dyadic(value), tape);
     const std::size_t consumed = tape.consumed();
-    static constexpr InstructionSet kernels[] = {InstructionSet::portable, InstructionSet::avx2,
-                                                 InstructionSet::avx512};
-    const InstructionSet kernel = kernels[engine_() % 3];
-    double batch = 0;
-    if (is_supported(kernel) && one_in(2)) {
-      tape.rewind();
-      mechanism.replay(std::vector<double>{value}, {&batch, 1}, tape, {.kernel = kernel});
-      if (Dyadic(output.to_double_nearest()) == output) output = Dyadic(batch);
-    }
-    Integer digits(static_cast<unsigned long>(words.front() >> 1));
-    for (std::size_t i = 1; i < consumed; ++i) digits = (digits << 64) + static_cast<unsigned long>(words[i]);
+    if (one_in(2) && Dyadic(output.to_double_nearest()) == output) output = of_batch(mechanism, value, tape);
+    const std::string grid = options.grid.is_notes() ? "" : std::to_string(mechanism.grid().exponent());
+    return parameters(options, value) + grid + sample(words, consumed, output);
+  }
+
+  template <typename Options>
+  static std::string parameters(const Options& options, double value) {
     const auto bound = [](const std::optional<double>& x) {
       return x ? to_string(Rational(*x)) : std::string();
     };
     return to_string(options.epsilon) + "," + to_string(options.sensitivity.rational()) + "," +
-           bound(options.lower) + "," + bound(options.upper) + "," + to_string(Rational(value)) + "," +
-           (options.grid.is_notes() ? "" : std::to_string(mechanism.grid().exponent())) + "," +
-           ((words.front() & 1) != 0 ? "-1" : "1") + "," + digits.get_str() + "," +
+           bound(options.lower) + "," + bound(options.upper) + "," + to_string(Rational(value)) + ",";
+  }
+
+  // The sign, the digits of U that the sample took, and the output.
+  static std::string sample(const std::vector<std::uint64_t>& words, std::size_t consumed,
+                            const Dyadic& output) {
+    Integer digits(static_cast<unsigned long>(words.front() >> 1));
+    for (std::size_t i = 1; i < consumed; ++i) digits = (digits << 64) + static_cast<unsigned long>(words[i]);
+    return std::string((words.front() & 1) != 0 ? ",-1," : ",1,") + digits.get_str() + "," +
            std::to_string(digits_of_a_word + 64 * (consumed - 1)) + "," + to_string(output.rational());
   }
 
   std::mt19937_64 engine_;
 };
 
-int dump(std::size_t count, std::uint64_t seed) {
+int dump(bool precision, std::size_t count, std::uint64_t seed) {
   Rows rows(seed);
-  std::cout << "epsilon,sensitivity,lower,upper,value,grid,sign,bits,bit_count,output\n";
+  std::cout << (precision ? Rows::precision_columns : Rows::exact_columns) << "\n";
   while (count > 0) {
-    if (const std::optional<std::string> row = rows.next()) {
+    if (const std::optional<std::string> row = precision ? rows.next_precision() : rows.next_exact()) {
       std::cout << *row << "\n";
       --count;
     }
@@ -138,9 +191,11 @@ int dump(std::size_t count, std::uint64_t seed) {
 }  // namespace snapdp
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::cerr << "usage: snapdp_dump_rows COUNT SEED\n";
+  const std::string mode = argc == 4 ? argv[1] : "";
+  if (mode != "exact" && mode != "precision") {
+    std::cerr << "usage: snapdp_dump_rows exact|precision COUNT SEED\n";
     return 2;
   }
-  return snapdp::dump(std::strtoull(argv[1], nullptr, 10), std::strtoull(argv[2], nullptr, 10));
+  return snapdp::dump(mode == "precision", std::strtoull(argv[2], nullptr, 10),
+                      std::strtoull(argv[3], nullptr, 10));
 }
