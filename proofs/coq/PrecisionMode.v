@@ -139,7 +139,7 @@ Qed.
 Theorem precision_private_for_code d d' D : Rabs d <= half -> Rabs d' <= half -> Rabs (d - d') <= D ->
   dp (D / scale + (ln (1 + up p q reach) - ln (1 - down p q reach))) (precision_law p scale grid last d) (precision_law p scale grid last d').
 Proof.
-  intros. apply precision_dp with (B := half); auto.
+  intros. apply precision_dp with (half := half); auto.
   - apply q_range. - apply reach_range. - apply reach_small. - apply grid_positive. - apply last_positive. - apply edges. - apply reach_is. - apply q_is.
   - apply not_wide. - apply down_lt_1.
 Qed.
@@ -157,7 +157,7 @@ Theorem precision_total d : Rabs d <= half -> total (precision_law p scale grid 
 Proof.
   intro Hd. generalize last_positive. intro HK.
   assert (summable (precision_law p scale grid last d)) as HS.
-  { apply precision_summable with (q := q) (Rr := reach) (B := half); auto;
+  { apply precision_summable with (q := q) (reach := reach) (half := half); auto;
     first [apply q_range | apply reach_range | apply reach_small | apply grid_positive | apply last_positive | apply edges | apply reach_is | apply q_is | apply not_wide | apply down_lt_1]. }
   set (r := zrange (- last) (Z.to_nat (2 * last + 1))).
   assert (sumf (precision_law p scale grid last d) r = 1) as H1.
