@@ -84,8 +84,9 @@ Proof.
   - intros [A B]. split; auto. split; [tauto|]. apply Rnot_le_lt. intro h. apply Hb in h. lra.
 Qed.
 
-(** ** A measure on all sets: the law of V = U^S, from inside.
-    x = ln V has the Laplace law of scale 1; mu(E) is the least upper bound of the probabilities
+(** ** The inner content of a set under the law of V = U^S. It is defined for all sets and is not countably additive on all of
+    them; on the sets that outputs come from it is their probability (the last theorem but one).
+    x = ln V has the Laplace law of scale 1; inner_content(E) is the least upper bound of the probabilities
     of finitely many disjoint half-open intervals of x that lie in E. *)
 Definition interval_in (x : R) (ab : R * R) : Prop := fst ab <= x < snd ab.
 Definition pack (l : list (R * R)) : Prop :=
@@ -95,7 +96,7 @@ Definition mass (l : list (R * R)) : R := sumf (fun ab => cdf 1 (snd ab) - cdf 1
 Definition inside (E : R -> Prop) (l : list (R * R)) : Prop :=
   forall ab x, In ab l -> interval_in x ab -> E (exp x).
 Definition masses (E : R -> Prop) (m : R) : Prop := exists l, pack l /\ inside E l /\ m = mass l.
-Definition mu (E : R -> Prop) : R := real (Lub_Rbar (masses E)).
+Definition inner_content (E : R -> Prop) : R := real (Lub_Rbar (masses E)).
 
 Lemma one_pos : 0 < 1. Proof. lra. Qed.
 
@@ -157,7 +158,7 @@ Proof.
   generalize (pack_window l c d H Hcd Hw) (cdf_range 1 one_pos c) (cdf_range 1 one_pos d). lra.
 Qed.
 
-Lemma mu_is_lub E : is_lub (masses E) (mu E).
+Lemma inner_content_is_lub E : is_lub (masses E) (inner_content E).
 Proof.
   assert (is_ub_Rbar (masses E) 1) as Hb.
   { intros x (l & Hl & _ & ->). simpl. now apply mass_le_1. }
@@ -168,30 +169,30 @@ Proof.
     - intro x. simpl. lra.
     - intros ab x [].
     - reflexivity. }
-  unfold mu. specialize (Hl 1 Hb) as Hl1.
+  unfold inner_content. specialize (Hl 1 Hb) as Hl1.
   destruct (Lub_Rbar (masses E)) as [r| |]; simpl in *; try tauto.
   split; [exact Hub|]. intros b Hbb. apply (Hl (Finite b)). intros x Hx. simpl. now apply Hbb.
 Qed.
 
-Lemma mu_ext : extensional mu.
+Lemma inner_content_ext : extensional inner_content.
 Proof.
   intros E E' H.
-  assert (forall F F' : R -> Prop, (forall v, 0 < v -> F v -> F' v) -> mu F <= mu F') as HM.
-  { intros F F' HF. apply (proj2 (mu_is_lub F)). intros m (l & Hl & Hi & ->).
-    apply (proj1 (mu_is_lub F')). exists l. repeat split; try apply Hl.
+  assert (forall F F' : R -> Prop, (forall v, 0 < v -> F v -> F' v) -> inner_content F <= inner_content F') as HM.
+  { intros F F' HF. apply (proj2 (inner_content_is_lub F)). intros m (l & Hl & Hi & ->).
+    apply (proj1 (inner_content_is_lub F')). exists l. repeat split; try apply Hl.
     intros ab x Ha Hx. apply HF; [apply exp_pos|]. eapply Hi; eauto. }
   apply Rle_antisym; apply HM; intros v Hv; apply H; auto.
 Qed.
 
 (** Proposition 2: this law has D_eps = 0 for all sets and all reaches up to eps. *)
-Theorem all_dilations eps r : r <= eps -> dilation_private mu (fun _ => True) eps r 0.
+Theorem all_dilations eps r : r <= eps -> dilation_private inner_content (fun _ => True) eps r 0.
 Proof.
   intros Hr E s _ Hs.
-  assert (mu E <= exp eps * mu (dilate s E)); [|lra].
-  apply (proj2 (mu_is_lub E)). intros m (l & [Hl H1] & Hi & ->).
+  assert (inner_content E <= exp eps * inner_content (dilate s E)); [|lra].
+  apply (proj2 (inner_content_is_lub E)). intros m (l & [Hl H1] & Hi & ->).
   set (l' := map (fun ab => (fst ab + s, snd ab + s)) l).
-  assert (mass l' <= mu (dilate s E)) as HU.
-  { apply (proj1 (mu_is_lub _)). exists l'. split; [split|split; auto].
+  assert (mass l' <= inner_content (dilate s E)) as HU.
+  { apply (proj1 (inner_content_is_lub _)). exists l'. split; [split|split; auto].
     - intros ab Hab. apply in_map_iff in Hab. destruct Hab as ([a b] & <- & Hab). simpl.
       specialize (Hl _ Hab). simpl in Hl. lra.
     - intro x. unfold l'. rewrite sumf_map. apply Rle_trans with (2 := H1 (x - s)).
@@ -255,10 +256,10 @@ Proof.
     + intros k _. apply ind_iff. apply in_bin.
 Qed.
 
-Theorem mu_outputs y S : mu (outputs_set (index g) y S) = Pr (snap_law lam g y) S.
+Theorem inner_content_outputs y S : inner_content (outputs_set (index g) y S) = Pr (snap_law lam g y) S.
 Proof.
   apply Rle_antisym.
-  - apply (proj2 (mu_is_lub _)). intros m (l & [Hl H1] & Hi & ->).
+  - apply (proj2 (inner_content_is_lub _)). intros m (l & [Hl H1] & Hi & ->).
     destruct (list_window l) as (c & d & Hcd & Hw).
     set (i := index g (y + lam * c)). set (j := index g (y + lam * d)).
     destruct (split_list S (zrange i (Z.to_nat (j - i + 1))) (zrange_NoDup _ _)) as (ks & rest & Hk & _ & HP & HS & HN).
@@ -291,7 +292,7 @@ Proof.
       * apply sumf_nonneg. intros. apply ind_nonneg.
       * intros ab Hab. apply ind_false. intro Hx. apply Hno. now exists ab.
   - apply Pr_lub; [now apply snap_summable|]. intros ks Hk HS. rewrite <- mass_bins.
-    apply (proj1 (mu_is_lub _)). exists (map (bin y) ks). split; [now apply bins_pack|]. split; auto.
+    apply (proj1 (inner_content_is_lub _)). exists (map (bin y) ks). split; [now apply bins_pack|]. split; auto.
     intros ab x Hab Hx. apply in_map_iff in Hab. destruct Hab as (k & <- & Hk').
     split; [apply exp_pos|]. rewrite ln_exp. apply in_bin in Hx. rewrite Hx. auto.
 Qed.
@@ -300,8 +301,15 @@ Qed.
 Theorem snap_dp_by_dilation y y' D eps : D / lam <= eps -> Rabs (y - y') <= D ->
   dp eps (snap_law lam g y) (snap_law lam g y').
 Proof.
-  intros He H S. rewrite <- !mu_outputs.
-  generalize (dilation_gives_privacy (index g) mu eps 0 D mu_ext
+  intros He H S. rewrite <- !inner_content_outputs.
+  generalize (dilation_gives_privacy (index g) inner_content eps 0 D inner_content_ext
     (fun y E s _ Hs => all_dilations eps (D / lam) He E s I Hs) y y' S H). lra.
+Qed.
+(** The same with clamps: both clamps are functions that do not depend on the data. *)
+Theorem release_dp_by_dilation lower upper y y' D eps : D / lam <= eps -> Rabs (y - y') <= D ->
+  dp eps (release lam g lower upper y) (release lam g lower upper y').
+Proof.
+  intros He H. apply post_processing_dp; try now apply snap_summable.
+  apply snap_dp_by_dilation with D; auto. apply Rle_trans with (2 := H). apply clamp_between_stable.
 Qed.
 End Snap.
