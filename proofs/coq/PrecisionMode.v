@@ -319,6 +319,35 @@ Proof.
     apply Rle_trans with (2 := H). unfold centered. apply Rle_trans with (1 := clamp_stable _ _ _ _).
     right. f_equal. ring.
 Qed.
+
+(** Several numbers, each noised by itself: the excess counts for every number that differs. *)
+Definition differing (ys ys' : list R) : R := sumf (fun yy => ind (fst yy <> snd yy)) (combine ys ys').
+Definition precision_vector_law (values : list R) : list R -> R := joint (map precision_output_law values).
+
+Theorem precision_mode_vectors :
+  (forall values, total (precision_vector_law values)) /\
+  (forall values values', length values = length values' ->
+    dp (l1 values values' / scale + differing values values' * excess)
+      (precision_vector_law values) (precision_vector_law values')).
+Proof.
+  destruct precision_mode as (Ht & _ & Hp). split.
+  - intro values. apply joint_total. intros p0 Hp0. apply in_map_iff in Hp0. destruct Hp0 as (y & <- & _). apply Ht.
+  - intros values values' HL.
+    set (loss := fun yy : R * R => Rabs (fst yy - snd yy) / scale + ind (fst yy <> snd yy) * excess).
+    assert (l1 values values' / scale + differing values values' * excess = losses (map loss (combine values values'))) as ->.
+    { unfold differing. revert values' HL. induction values as [|y ys IH]; intros [|y' ys'] HL; simpl in *; try discriminate.
+      - field. lra.
+      - rewrite <- IH by lia. unfold loss. simpl. field. lra. }
+    apply joint_dp.
+    + intros p0 Hp0. apply in_map_iff in Hp0. destruct Hp0 as (y & <- & _). apply Ht.
+    + intros p0 Hp0. apply in_map_iff in Hp0. destruct Hp0 as (y & <- & _). apply Ht.
+    + revert values' HL. induction values as [|y ys IH]; intros [|y' ys'] HL; simpl in *; try discriminate; constructor; auto.
+      unfold loss. simpl. destruct (decide (y = y')) as [<-|h].
+      * rewrite ind_false by tauto. rewrite Rminus_diag_eq, Rabs_R0 by auto. replace (0 / scale + 0 * excess) with 0 by (field; lra).
+        intro S. rewrite exp_0. lra.
+      * rewrite ind_true by auto. rewrite Rmult_1_l. apply Hp. lra.
+    + now rewrite !map_length.
+Qed.
 End Output.
 End Constructor.
 
