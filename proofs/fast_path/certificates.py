@@ -98,14 +98,24 @@ Proof. by_contradiction. unfold y in h. apply (Decision{v}.S{i}.l1 r_ l_ LN f_ F
 """)
     out.append(f"""Definition margin (r : R) : R := r * ({ratio(per_ratio)}) + {ratio(rest)}.
 Theorem decision r_ l_ LN f_ F : 1 <= rnd r_ <= 2 -> {domain}
-  Rabs (y (rnd r_) (rnd l_) (rnd f_) - (rnd r_ * LN + F)) <= margin (rnd r_).
+  Rabs (y (rnd r_) (rnd l_) (rnd f_) - (rnd r_ * LN + F)) < margin (rnd r_).
 Proof.
   intros Hr Hl HL HF Hf.""")
     for i in range(cp.SLICES):
         clear = f"clear h{i - 1}; " if i else ""
         out.append(f"""  destruct (Rle_or_lt (rnd r_) ({cp.SLICES + i + 1}/{cp.SLICES})) as [h{i}|h{i}];
-    [apply Rle_trans with (1 := slice{i} r_ l_ LN f_ F ltac:(split; lra) Hl HL HF Hf); unfold margin; lra|{clear}idtac].""")
+    [apply Rle_lt_trans with (1 := slice{i} r_ l_ LN f_ F ltac:(split; lra) Hl HL HF Hf); unfold margin; lra|{clear}idtac].""")
     out.append("  exfalso; lra.\nQed.\n")
+    out.append(f"""(** What the kernel accepts, Y nearer than 1/2 - margin to an integer k, is in the cell of k, strictly. *)
+Theorem accepted r_ l_ LN f_ F k : 1 <= rnd r_ <= 2 -> {domain}
+  Rabs (y (rnd r_) (rnd l_) (rnd f_) - IZR k) <= 1 / 2 - margin (rnd r_) ->
+  IZR k - 1 / 2 < rnd r_ * LN + F < IZR k + 1 / 2.
+Proof.
+  intros Hr Hl HL HF Hf Hk. generalize (decision r_ l_ LN f_ F Hr Hl HL HF Hf).
+  revert Hk. generalize (y (rnd r_) (rnd l_) (rnd f_)) (margin (rnd r_)) (rnd r_ * LN + F). intros Y m t.
+  unfold Rabs. repeat destruct Rcase_abs; lra.
+Qed.
+""")
     return "\n".join(out)
 
 
