@@ -145,6 +145,69 @@ Definition inner_epsilon (p num den : Z) (sensitivity half : dyadic) : dyadic :=
 Definition precision_scale (p num den : Z) (sensitivity half : dyadic) : dyadic :=
   div_up p sensitivity (inner_epsilon p num den sensitivity half).
 
+Lemma div_down_correct bits a b : (0 < mant a)%Z -> (0 < mant b)%Z -> d2r (div_down bits a b) <= d2r a / d2r b.
+Proof.
+  intros Ha Hb. destruct a as [ma ea], b as [mb eb]; unfold d2r, div_down; simpl in *.
+  set (s := Z.max 0 _). set (q := (ma * 2 ^ s / mb)%Z). set (r := Z.max 0 _).
+  assert (0 <= s)%Z by (unfold s; lia). assert (0 <= r)%Z by (unfold r; lia).
+  assert (mb * q <= ma * 2 ^ s)%Z as H1 by (unfold q; apply Z.mul_div_le; auto).
+  assert (2 ^ r * (q / 2 ^ r) <= q)%Z as H2 by (apply Z.mul_div_le; apply Z.pow_pos_nonneg; lia).
+  set (t := (q / 2 ^ r)%Z) in *.
+  assert (t * 2 ^ r * mb <= ma * 2 ^ s)%Z as H3 by nia.
+  apply IZR_le in H3. rewrite !mult_IZR in H3. rewrite (IZR_pow2 s), (IZR_pow2 r) in H3 by auto.
+  assert (0 < IZR mb) as Hmb by (now apply IZR_lt).
+  apply Rmult_le_reg_r with (IZR mb * bpow radix2 eb); [apply Rmult_lt_0_compat; auto; apply bpow_gt_0|].
+  replace (IZR ma * bpow radix2 ea / (IZR mb * bpow radix2 eb) * (IZR mb * bpow radix2 eb))
+    with (IZR ma * bpow radix2 ea).
+  2:{ field. split; [|lra]. apply Rgt_not_eq, bpow_gt_0. }
+  replace (IZR t * bpow radix2 (ea - eb - s + r) * (IZR mb * bpow radix2 eb))
+    with (IZR t * bpow radix2 r * IZR mb * (bpow radix2 (ea - s))).
+  2:{ replace (ea - eb - s + r)%Z with (r + ((ea - s) + - eb))%Z by ring.
+      rewrite !bpow_plus, (bpow_opp _ eb). field. apply Rgt_not_eq, bpow_gt_0. }
+  replace (IZR ma * bpow radix2 ea) with (IZR ma * bpow radix2 s * bpow radix2 (ea - s)).
+  - apply Rmult_le_compat_r; auto. apply bpow_ge_0.
+  - rewrite Rmult_assoc, <- bpow_plus. do 2 f_equal. ring.
+Qed.
+
+Lemma mant_positive d : 0 < d2r d -> (0 < mant d)%Z.
+Proof. unfold d2r. intro H. apply lt_IZR. generalize (bpow_gt_0 radix2 (expo d)). nra. Qed.
+
+(** epsilon' as the constructor rounds it is at most the formula, and the notes' claim for its scale at most epsilon. *)
+Theorem precision_epsilon_is_spent p num den sensitivity half : (0 < den)%Z -> 0 < d2r sensitivity -> 0 <= d2r half ->
+  2 * bpow radix2 (- p) < IZR num / IZR den ->
+  let inner := inner_epsilon p num den sensitivity half in
+  let scale := precision_scale p num den sensitivity half in
+  0 < d2r inner ->
+  d2r inner <= (IZR num / IZR den - 2 * bpow radix2 (- p)) / (1 + 12 * (d2r half / d2r sensitivity) * bpow radix2 (- p)) /\
+  d2r sensitivity / d2r scale + 12 * d2r half * bpow radix2 (- p) / d2r scale + 2 * bpow radix2 (- p) <= IZR num / IZR den.
+Proof.
+  intros Hd Hs Hh He inner scale Hi.
+  assert (0 < IZR den) as Hden by now apply IZR_lt. assert (0 < bpow radix2 (- p)) as Heta by apply bpow_gt_0.
+  set (a := dmul (dadd (Dyadic num 0) (dopp (Dyadic den (1 - p)))) sensitivity).
+  set (b := dmul (Dyadic den 0) (dadd sensitivity (dmul (Dyadic 12 (- p)) half))).
+  assert (d2r a = (IZR num - IZR den * (2 * bpow radix2 (- p))) * d2r sensitivity) as Ea.
+  { unfold a. rewrite dmul_correct, dadd_correct, dopp_correct. f_equal. unfold d2r. cbn [mant expo].
+    replace (1 - p)%Z with (1 + - p)%Z by ring. rewrite bpow_plus.
+    replace (bpow radix2 1) with 2 by (simpl; lra). replace (bpow radix2 0) with 1 by (simpl; lra). ring. }
+  assert (d2r b = IZR den * (d2r sensitivity + 12 * bpow radix2 (- p) * d2r half)) as Eb.
+  { unfold b. rewrite dmul_correct, dadd_correct, dmul_correct. unfold d2r. cbn [mant expo].
+    replace (bpow radix2 0) with 1 by (simpl; lra). ring. }
+  assert (0 < IZR num - IZR den * (2 * bpow radix2 (- p))) as Hn.
+  { apply (Rmult_lt_compat_l (IZR den)) in He; auto.
+    replace (IZR den * (IZR num / IZR den)) with (IZR num) in He by (field; lra). lra. }
+  assert (0 <= 12 * bpow radix2 (- p) * d2r half) as H0 by (apply Rmult_le_pos; lra).
+  assert (0 < d2r a) as Ha by (rewrite Ea; now apply Rmult_lt_0_compat).
+  assert (0 < d2r b) as Hb by (rewrite Eb; apply Rmult_lt_0_compat; lra).
+  assert (d2r inner <= (IZR num / IZR den - 2 * bpow radix2 (- p)) / (1 + 12 * (d2r half / d2r sensitivity) * bpow radix2 (- p))) as H1.
+  { apply Rle_trans with (d2r a / d2r b).
+    - apply div_down_correct; now apply mant_positive.
+    - right. rewrite Ea, Eb. field. repeat split; lra. }
+  split; auto.
+  assert (d2r sensitivity / d2r inner <= d2r scale) as H2 by (apply div_up_correct; now apply mant_positive).
+  apply notes_claim_is_spent with (d2r inner); auto.
+  apply Rlt_le_trans with (2 := H2). now apply Rdiv_lt_0_compat.
+Qed.
+
 (** What the constructor refuses. *)
 Definition accepted (p : Z) (scale half : dyadic) : bool :=
   (8 <=? p)%Z && (0 <? mant scale)%Z && negb (dle half scale) &&

@@ -36,6 +36,11 @@ Proof.
     unfold clamp, Rmax, Rmin. repeat destruct Rle_dec; lra.
 Qed.
 
+Corollary law_of_output output k : output = grid * IZR k -> lower < output < upper ->
+  release scale grid (Some lower) (Some upper) value output
+  = cdf scale ((IZR k + / 2) * grid - value) - cdf scale ((IZR k - / 2) * grid - value).
+Proof. intros ->. apply law_of_cell. Qed.
+
 Theorem law_of_upper k : lower < upper -> grid * IZR (k - 1) < upper <= grid * IZR k ->
   release scale grid (Some lower) (Some upper) value upper = 1 - cdf scale ((IZR k - / 2) * grid - value).
 Proof.
