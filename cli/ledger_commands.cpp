@@ -147,7 +147,17 @@ void show_release(const Ledger& ledger, std::int64_t release, bool json) {
                     ": was debited, but the program ended before it had a report; nothing was shown, and the "
                     "debit stands");
   }
-  write_standard_output(json ? *text : Report::from_json(*text).to_table(style_of_standard_output()));
+  std::string shown = *text;
+  if (!json) {
+    // What the ledger keeps is always shown: as it is when another program, or a later version of this one, wrote it.
+    try {
+      shown = Report::from_json(*text).to_table(style_of_standard_output());
+    } catch (const Error&) {
+      write_standard_error("snapdp: this text has no table; it is printed as it is kept\n");
+      if (!shown.ends_with('\n')) shown += '\n';
+    }
+  }
+  write_standard_output(shown);
 }
 
 void show_declaration(const Ledger& ledger) {

@@ -1,12 +1,11 @@
 // snapdp: the command-line tool. docs/cli.md is its manual.
-#include <signal.h>
-
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <new>
 
 #include "commands.h"
 #include "output.h"
+#include "signals.h"
 #include "snapdp/error.h"
 #include "snapdp/release/suggestion.h"
 #include "snapdp/version.h"
@@ -161,8 +160,7 @@ int run(int argc, char** argv) {
 }  // namespace snapdp::cli
 
 int main(int argc, char** argv) {
-  // A closed pipe is an error of write(), handled like a full disk.
-  static_cast<void>(::signal(SIGPIPE, SIG_IGN));
+  snapdp::cli::ignore_signals_of_writing();
   try {
     return snapdp::cli::run(argc, argv);
   } catch (const snapdp::Error& error) {

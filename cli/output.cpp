@@ -108,6 +108,10 @@ void write_standard_error(std::string_view text) noexcept {
   write_all(STDERR_FILENO, text);
 }
 
+void check_standard_output() {
+  if (::fcntl(STDOUT_FILENO, F_GETFD) < 0) fail("standard output", errno);
+}
+
 void check_writable(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path)) fail(path.string(), EISDIR);
   if (is_special(path)) return;

@@ -15,6 +15,8 @@ void write_standard_output(std::string_view text);
 // Best effort: there is nowhere left to complain.
 void write_standard_error(std::string_view text) noexcept;
 
+// Throws io when standard output is closed, before anything has been paid for.
+void check_standard_output();
 // Throws io when write_file(path, ...) is bound to fail, before anything has been paid for.
 void check_writable(const std::filesystem::path& path);
 // Replaces the file at once, mode 0600: readers see the old text or the new one, whole. A device or pipe (/dev/stdout)

@@ -1,8 +1,11 @@
 // snapdp plan and snapdp release.
+#include <exception>
 #include <memory>
+#include <optional>
 
 #include "commands.h"
 #include "output.h"
+#include "signals.h"
 #include "snapdp/engines/duckdb/duckdb_source.h"
 #include "snapdp/error.h"
 #include "snapdp/release/release.h"
@@ -81,7 +84,9 @@ bool confirm(const Plan& plan, const Ledger& ledger) {
              ledger.path().string() + " (" + short_number(ledger.balance().remaining) + " remaining)?");
 }
 
-Released run_release(const ReleaseArguments& arguments, const Specification& specification, Ledger& ledger) {
+// `hold` is filled before anything is paid.
+Released run_release(const ReleaseArguments& arguments, const Specification& specification, Ledger& ledger,
+                     std::optional<SignalHold>& hold) {
   const std::filesystem::path data =
       arguments.data.empty() ? declared_path(specification, ledger) : std::filesystem::path(arguments.data);
   if (data.empty()) {
@@ -93,6 +98,7 @@ Released run_release(const ReleaseArguments& arguments, const Specification& spe
   ReleaseOptions options;
   options.progress = [&](double percent) { progress.update(percent); };
   if (!arguments.yes) options.confirm = [&](const Plan& plan) { return confirm(plan, ledger); };
+  options.before_debit = [&] { hold.emplace(); };
   const auto open = [&](const Declaration& declaration) {
     DuckdbOptions source;
     source.path = data.string();
@@ -105,38 +111,76 @@ Released run_release(const ReleaseArguments& arguments, const Specification& spe
   return release(specification, ledger, open, options);
 }
 
-// The statistics are paid for: whatever fails here, say where they still are.
-void show(const Released& released, const ReleaseArguments& arguments) {
+void print(const Released& released, const ReleaseArguments& arguments) {
   const bool to_file = !arguments.output.empty();
   const std::string text =
       arguments.json ? released.report.json()
                      : released.report.to_table(to_file ? TableStyle{} : style_of_standard_output());
+  if (to_file) {
+    write_file(arguments.output, text);
+  } else {
+    write_standard_output(text);
+  }
+}
+
+std::string how_to_print_again(const std::string& release, const ReleaseArguments& arguments) {
+  return "release " + release +
+         " is paid for and kept: print it again, free of charge, with\n  snapdp ledger show " +
+         arguments.ledger + " --release " + release;
+}
+
+// The statistics are paid for: whatever fails here, say where they still are.
+[[noreturn]] void fail_to_print(const Released& released, const ReleaseArguments& arguments,
+                                const std::string& why) {
+  if (!released.release) throw Error(ErrorCode::io, "output", why);
+  const std::string release = std::to_string(*released.release);
+  if (released.not_stored.empty())
+    throw Error(ErrorCode::io, "output", why + "; " + how_to_print_again(release, arguments));
+  throw Error(ErrorCode::io, "output",
+              why + "; release " + release +
+                  " is paid for, and the ledger could not keep its report either: " + released.not_stored);
+}
+
+void show(const Released& released, const ReleaseArguments& arguments) {
   try {
-    if (to_file) {
-      write_file(arguments.output, text);
-    } else {
-      write_standard_output(text);
-    }
+    print(released, arguments);
   } catch (const Error& error) {
-    if (!released.release) throw;
-    const std::string id = std::to_string(*released.release);
-    if (!released.not_stored.empty()) {
-      throw Error(
-          ErrorCode::io, "output",
-          std::string(error.what()) + "; release " + id +
-              " is paid for, and the ledger could not keep its report either: " + released.not_stored);
-    }
-    throw Error(ErrorCode::io, "output",
-                std::string(error.what()) + "; release " + id +
-                    " is paid for and kept: print it again, free of charge, with\n  snapdp ledger show " +
-                    arguments.ledger + " --release " + id);
+    fail_to_print(released, arguments, error.what());
+  } catch (const std::exception&) {
+    fail_to_print(released, arguments, "the report could not be printed: too little memory is left");
   }
   if (!released.not_stored.empty()) {
     throw Error(
         ErrorCode::io, "ledger",
         "the report is printed but could not be kept in the ledger, so save it now: " + released.not_stored);
   }
-  if (to_file) write_standard_error("snapdp: wrote " + arguments.output + "\n");
+  if (!arguments.output.empty()) write_standard_error("snapdp: wrote " + arguments.output + "\n");
+}
+
+void release_and_show(const ReleaseArguments& arguments) {
+  if (!arguments.yes && !can_ask()) {
+    throw Error(ErrorCode::invalid_argument, "--yes",
+                "--yes: is required where nobody can be asked (no terminal), because a release "
+                "spends budget; look at snapdp plan first");
+  }
+  if (arguments.output.empty()) {
+    check_standard_output();
+  } else {
+    check_writable(arguments.output);
+  }
+  Ledger ledger = Ledger::open(arguments.ledger);
+  const Specification specification = Specification::read(arguments.specification, Declaration::of(ledger));
+  std::optional<SignalHold> hold;
+  const Released released = run_release(arguments, specification, ledger, hold);
+  if (released.not_stored.empty()) {
+    // Kept: whoever wants the program to end may have it.
+    if (hold && hold->caught() && released.release) {
+      write_standard_error("snapdp: interrupted; " +
+                           how_to_print_again(std::to_string(*released.release), arguments) + "\n");
+    }
+    hold.reset();
+  }
+  show(released, arguments);
 }
 
 }  // namespace
@@ -186,18 +230,7 @@ void add_release(CLI::App& tool, Commands& commands) {
       ->type_name("FILE");
   command->add_flag("--yes", arguments->yes, "Do not ask; required without a terminal");
   commands[command] = {
-      [arguments] {
-        if (!arguments->yes && !can_ask()) {
-          throw Error(ErrorCode::invalid_argument, "--yes",
-                      "--yes: is required where nobody can be asked (no terminal), because a release "
-                      "spends budget; look at snapdp plan first");
-        }
-        if (!arguments->output.empty()) check_writable(arguments->output);
-        Ledger ledger = Ledger::open(arguments->ledger);
-        const Specification specification =
-            Specification::read(arguments->specification, Declaration::of(ledger));
-        show(run_release(*arguments, specification, ledger), *arguments);
-      },
+      [arguments] { release_and_show(*arguments); },
       "  snapdp release people.toml --ledger people.ledger\n"
       "  snapdp release people.toml --ledger people.ledger --yes --json --output report.json\n"
       "  snapdp release people.toml --ledger people.ledger --data people-2024.parquet\n"};

@@ -129,14 +129,12 @@ void Measurement::check(const std::vector<Dyadic>& statistic) const {
                   aggregation_.description() + "\"");
 }
 
-std::vector<Dyadic> Measurement::release_paid(const std::vector<Dyadic>& statistic,
+std::vector<Dyadic> Measurement::release_paid(std::vector<Dyadic> statistic,
                                               SystemGenerator& generator) const {
   const FloatEnvironment environment;
   check(statistic);
-  std::vector<Dyadic> noisy;
-  noisy.reserve(statistic.size());
-  for (const Dyadic& value : statistic) noisy.push_back(mechanism_.release(value, generator));
-  return noisy;
+  for (Dyadic& value : statistic) value = mechanism_.release(value, generator);
+  return statistic;
 }
 
 }  // namespace snapdp

@@ -12,9 +12,16 @@
 namespace snapdp {
 namespace {
 
-constexpr std::size_t max_digits = 100;
+// How long a number may be.
+struct Limits {
+  std::size_t digits;  // of a numerator or denominator
+  long decimal_exponent;
+  long binary_exponent;
+};
 constexpr long max_decimal_exponent = 400;
-constexpr long max_binary_exponent = 2000;
+constexpr Limits of_people{100, max_decimal_exponent, 2000};
+// Far beyond what any plan, report or ledger holds; reading 64 MiB of such numbers still ends.
+constexpr Limits of_ours{std::size_t{1} << 16, 1L << 13, 1L << 15};
 
 [[noreturn]] void refuse(std::string_view text, std::string_view parameter, const std::string& rule) {
   std::string shown(text.substr(0, 60));
@@ -37,7 +44,8 @@ bool is_digit(char c, bool hex) {
 }
 
 // One number without a fraction bar: [sign] digits [. digits] [exponent], decimal or 0x hex.
-Rational parse_number(std::string_view text, std::string_view whole, std::string_view parameter) {
+Rational parse_number(std::string_view text, const Limits& limits, std::string_view whole,
+                      std::string_view parameter) {
   constexpr const char* form =
       "is not a number; write a decimal such as 0.25 or 1e-3, a fraction such as 1/4, or a hex float such as "
       "0x1p-2";
@@ -61,7 +69,9 @@ Rational parse_number(std::string_view text, std::string_view whole, std::string
     } else {
       break;
     }
-    if (digits.size() > max_digits) refuse(whole, parameter, "has more than 100 digits; shorten it");
+    if (digits.size() > limits.digits) {
+      refuse(whole, parameter, "has more than " + std::to_string(limits.digits) + " digits; shorten it");
+    }
   }
   if (digits.empty()) refuse(whole, parameter, form);
   long exponent = 0;
@@ -73,11 +83,13 @@ Rational parse_number(std::string_view text, std::string_view whole, std::string
     if (i + 1 < text.size() && text[i] == '+' && text[i + 1] != '-') ++i;  // from_chars takes a minus alone
     const auto [end, status] = std::from_chars(text.data() + i, text.data() + text.size(), exponent);
     if (status == std::errc::result_out_of_range) {
-      refuse(whole, parameter, "has too large an exponent; at most 400 in magnitude");
+      refuse(
+          whole, parameter,
+          "has too large an exponent; at most " + std::to_string(limits.decimal_exponent) + " in magnitude");
     }
     if (status != std::errc() || end != text.data() + text.size()) refuse(whole, parameter, form);
   }
-  const long limit = hex ? max_binary_exponent : max_decimal_exponent;
+  const long limit = hex ? limits.binary_exponent : limits.decimal_exponent;
   if (exponent > limit || exponent < -limit) {
     refuse(whole, parameter, "has too large an exponent; at most " + std::to_string(limit) + " in magnitude");
   }
@@ -90,6 +102,18 @@ Rational parse_number(std::string_view text, std::string_view whole, std::string
     value /= factor;
   }
   return negative ? Rational(-value) : value;
+}
+
+Rational parse_quotient(std::string_view text, const Limits& limits, std::string_view parameter) {
+  std::string_view trimmed = text;
+  while (!trimmed.empty() && trimmed.front() == ' ') trimmed.remove_prefix(1);
+  while (!trimmed.empty() && trimmed.back() == ' ') trimmed.remove_suffix(1);
+  const std::size_t bar = trimmed.find('/');
+  if (bar == std::string_view::npos) return parse_number(trimmed, limits, text, parameter);
+  const Rational numerator = parse_number(trimmed.substr(0, bar), limits, text, parameter);
+  const Rational denominator = parse_number(trimmed.substr(bar + 1), limits, text, parameter);
+  if (denominator == 0) refuse(text, parameter, "divides by zero");
+  return numerator / denominator;
 }
 
 void require_finite(double value, std::string_view parameter) {
@@ -175,15 +199,11 @@ mpq_class Rational::of(double value) {
 }
 
 Rational parse_rational(std::string_view text, std::string_view parameter) {
-  std::string_view trimmed = text;
-  while (!trimmed.empty() && trimmed.front() == ' ') trimmed.remove_prefix(1);
-  while (!trimmed.empty() && trimmed.back() == ' ') trimmed.remove_suffix(1);
-  const std::size_t bar = trimmed.find('/');
-  if (bar == std::string_view::npos) return parse_number(trimmed, text, parameter);
-  const Rational numerator = parse_number(trimmed.substr(0, bar), text, parameter);
-  const Rational denominator = parse_number(trimmed.substr(bar + 1), text, parameter);
-  if (denominator == 0) refuse(text, parameter, "divides by zero");
-  return numerator / denominator;
+  return parse_quotient(text, of_people, parameter);
+}
+
+Rational parse_exact(std::string_view text, std::string_view parameter) {
+  return parse_quotient(text, of_ours, parameter);
 }
 
 Rational shortest_decimal(double value, std::string_view parameter) {

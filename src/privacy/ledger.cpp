@@ -36,12 +36,14 @@ void require_identity(const LedgerIdentity& identity) {
   }
 }
 
+[[noreturn]] void refuse_length(const std::string& parameter) {
+  throw Error(ErrorCode::invalid_argument, parameter,
+              parameter + ": is longer than " + std::to_string(Ledger::max_text_bytes >> 20) +
+                  " MiB, the most a ledger keeps; split the release");
+}
+
 void require_document(std::string_view text, const std::string& parameter) {
-  if (text.size() > Ledger::max_text_bytes) {
-    throw Error(ErrorCode::invalid_argument, parameter,
-                parameter + ": is longer than " + std::to_string(Ledger::max_text_bytes >> 20) +
-                    " MiB, the most a ledger keeps; split the release");
-  }
+  if (text.size() > Ledger::max_text_bytes) refuse_length(parameter);
   if (!ledger_format::is_document(text)) {
     throw Error(ErrorCode::invalid_argument, parameter,
                 parameter + ": must be UTF-8 text without control characters");
@@ -95,6 +97,39 @@ void require_affordable(const std::filesystem::path& path, const LedgerState& st
                     std::to_string(Ledger::max_number_digits) +
                     " digits; nothing was debited. Write the epsilons as short decimals");
   }
+}
+
+// What a debit asks for, once its form is right.
+struct Order {
+  Rational epsilon;
+  Record record;
+
+  Order(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
+        std::string_view specification);
+  // The texts go to the file, and at worst as much again to the journal.
+  std::uint64_t bytes() const { return 2 * (record.text.size() + record.charges.size()); }
+};
+
+Order::Order(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
+             std::string_view specification) {
+  require_identity(identity);
+  require_document(specification, "specification");
+  if (charges.empty() || charges.size() > Ledger::max_charges) {
+    throw Error(ErrorCode::invalid_argument, "charges",
+                "charges: a debit has 1 to " + std::to_string(Ledger::max_charges) + " of them, not " +
+                    std::to_string(charges.size()));
+  }
+  std::vector<LedgerCharge> exact = charges;
+  for (LedgerCharge& charge : exact) {
+    require_name(charge.name, "name");
+    charge.epsilon = require_amount(charge.epsilon, "epsilon");
+    // Kept short at every step: denominators without common factors would multiply.
+    epsilon = require_amount(epsilon + charge.epsilon, "epsilon");
+  }
+  record.kind = "debit";
+  record.epsilon = ledger_format::number_text(epsilon);
+  record.charges = ledger_format::charges_text(exact);
+  record.text = specification;
 }
 
 }  // namespace
@@ -161,38 +196,25 @@ void Ledger::check(const LedgerIdentity& identity, const Rational& epsilon) cons
   file_->require_writable(0);
 }
 
+void Ledger::check(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
+                   std::string_view specification, std::size_t report_bytes) const {
+  const Order order(identity, charges, specification);
+  if (report_bytes > max_text_bytes) refuse_length("report");
+  file_->read([&] { require_affordable(file_->path(), file_->state(), identity, order.epsilon); });
+  file_->require_writable(order.bytes() + report_bytes);
+}
+
 LedgerReceipt Ledger::debit(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
                             std::string_view specification) {
-  require_identity(identity);
-  require_document(specification, "specification");
-  if (charges.empty() || charges.size() > max_charges) {
-    throw Error(ErrorCode::invalid_argument, "charges",
-                "charges: a debit has 1 to " + std::to_string(max_charges) + " of them, not " +
-                    std::to_string(charges.size()));
-  }
-  std::vector<LedgerCharge> exact = charges;
-  Rational total = 0;
-  for (LedgerCharge& charge : exact) {
-    require_name(charge.name, "name");
-    charge.epsilon = require_amount(charge.epsilon, "epsilon");
-    // Kept short at every step: denominators without common factors would multiply.
-    total = require_amount(total + charge.epsilon, "epsilon");
-  }
-  const Rational& epsilon = total;
-  Record record;
-  record.kind = "debit";
-  record.epsilon = ledger_format::number_text(epsilon);
-  record.charges = ledger_format::charges_text(exact);
-  record.text = specification;
-  // The texts go to the file, and at worst as much again to the journal.
-  file_->require_writable(2 * (record.text.size() + record.charges.size()));
+  Order order(identity, charges, specification);
+  file_->require_writable(order.bytes());
   return file_->write("debit", [&] {
     LedgerState state = file_->state();
-    require_affordable(file_->path(), state, identity, epsilon);
-    state.spent += epsilon;
-    record.release = ++state.releases;
-    file_->append(state, record);
-    return LedgerReceipt{record.release, epsilon, state.spent, state.budget - state.spent};
+    require_affordable(file_->path(), state, identity, order.epsilon);
+    state.spent += order.epsilon;
+    order.record.release = ++state.releases;
+    file_->append(state, order.record);
+    return LedgerReceipt{order.record.release, order.epsilon, state.spent, state.budget - state.spent};
   });
 }
 

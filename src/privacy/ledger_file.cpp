@@ -1,5 +1,7 @@
 #include "privacy/ledger_file.h"
 
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -22,6 +24,13 @@ constexpr std::size_t max_value_bytes = Ledger::max_text_bytes + Ledger::max_cha
 
 // What must be free on the disk beside the debit itself, so that the report that was paid for can be stored.
 constexpr std::uint64_t report_reserve_bytes = 1 << 20;
+
+// What texts of so many bytes take in the file: a page of 4096 bytes holds 4092 of a long text, and the two records of a
+// release, with their indexes, touch a few pages more.
+constexpr std::uint64_t in_pages(std::uint64_t bytes) {
+  constexpr std::uint64_t few = 16;
+  return bytes + bytes / (ledger_format::page_size / 8) + few * ledger_format::page_size;
+}
 
 std::string named(const std::filesystem::path& path) {
   return "ledger " + in_quotes(path.string()) + ": ";
@@ -112,15 +121,30 @@ void Ledger::File::require_usable() const {
 
 void Ledger::File::require_writable(std::uint64_t bytes) const {
   if (sqlite3_db_readonly(database_.handle(), "main") == 1) database_.fail(SQLITE_READONLY);
+  require_file_size(bytes);
   struct statvfs disk {};
   // Where the system does not tell, the write itself will.
   if (::statvfs(path_.c_str(), &disk) != 0 || disk.f_blocks == 0) return;
-  const std::uint64_t wanted = bytes + report_reserve_bytes;
+  const std::uint64_t wanted = in_pages(bytes) + report_reserve_bytes;
   if (std::uint64_t{disk.f_bavail} * disk.f_frsize >= wanted) return;
   throw Error(ErrorCode::io, "ledger",
               named(path_) +
                   "its disk is too full to keep the report that would be paid for; nothing was debited. Make "
                   "room for " +
+                  std::to_string((wanted >> 10) + 1) + " KiB and try again");
+}
+
+void Ledger::File::require_file_size(std::uint64_t bytes) const {
+  struct rlimit limit {};
+  struct stat file {};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  if (::stat(path_.c_str(), &file) != 0) return;
+  const std::uint64_t wanted = static_cast<std::uint64_t>(file.st_size) + in_pages(bytes);
+  if (wanted <= limit.rlim_cur) return;
+  throw Error(ErrorCode::io, "ledger",
+              named(path_) +
+                  "this process may not write files long enough to keep the report that would be paid for; "
+                  "nothing was debited. Raise the limit (ulimit -f) to " +
                   std::to_string((wanted >> 10) + 1) + " KiB and try again");
 }
 

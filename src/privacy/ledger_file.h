@@ -56,7 +56,8 @@ class Ledger::File {
 
   void set_lock_wait(std::chrono::milliseconds wait) { database_.set_busy_timeout(wait); }
 
-  // Throws unless the ledger could be written and its disk has room for `bytes` and a report.
+  // Throws unless the ledger could be written, the process may make the file longer by `bytes`, and its disk has room for
+  // them and a report of 1 MiB.
   void require_writable(std::uint64_t bytes) const;
 
   // One transaction around `action()`, whose result is returned. The functions below run inside one.
@@ -109,6 +110,7 @@ class Ledger::File {
  private:
   // The process is the one that opened the file, and the file is still the one that was opened.
   void require_usable() const;
+  void require_file_size(std::uint64_t bytes) const;
   [[noreturn]] void refuse_anchor(const LedgerAnchor& anchor, const std::string& finding) const;
   // Returns the version of the format.
   std::uint32_t require_header();

@@ -75,9 +75,19 @@ void SystemGenerator::refill() {
   buffer_->available = Buffer::capacity;
 }
 
+void SystemGenerator::make_ours() {
+  if (buffer_->ours != 1 || (!wiped_on_fork_ && owner_ != getpid())) adopt_in_child();
+}
+
+void SystemGenerator::prepare() {
+  make_ours();
+  buffer_->available = 0;  // a refill that fails leaves zeros, which nobody shall be served
+  refill();
+}
+
 void SystemGenerator::fill(std::span<std::uint64_t> words) {
   try {
-    if (buffer_->ours != 1 || (!wiped_on_fork_ && owner_ != getpid())) adopt_in_child();
+    make_ours();
     if (words.size() >= Buffer::capacity) {
       draw(words);
       return;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "composed.h"
 #include "snapdp/error.h"
@@ -366,7 +367,22 @@ class StatisticPlanner {
     return epsilon_for_accuracy(query);
   }
 
+  // The largest variance and covariance that two rows can have, which bound what is computed from noisy parts.
+  void check_composed_range() const {
+    const Bounds& x = planned_.bounds.front();
+    const Bounds& y = planned_.bounds.back();
+    for (const auto& [a, b] : {std::pair(x, x), std::pair(x, y), std::pair(y, y)}) {
+      const Rational largest = a.width().rational() * b.width().rational() / 2;
+      if (std::isfinite(to_double_up(largest))) continue;
+      refuse("bounds", " = [" + to_string(b.lower().to_double_nearest()) + ", " +
+                           to_string(b.upper().to_double_nearest()) +
+                           "]: variances and covariances of such numbers may be beyond the largest double, "
+                           "1.8e308; declare tighter bounds, or another unit");
+    }
+  }
+
   void add_parts() {
+    if (statistic_.kind != StatisticKind::mean) check_composed_range();
     const std::vector<std::string> names = parts_of(statistic_.kind, specification_.data.neighbors);
     std::vector<Part> parts;
     for (const std::string& name : names) {

@@ -1,7 +1,9 @@
 #include "snapdp/release/release.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <new>
+#include <utility>
 
 #include "snapdp/error.h"
 #include "snapdp/numeric/float_environment.h"
@@ -11,10 +13,18 @@
 namespace snapdp {
 namespace {
 
-void check_ledger(const Plan& plan, const Ledger& ledger) {
+std::vector<LedgerCharge> charges(const Plan& plan) {
+  std::vector<LedgerCharge> charges;
+  for (const PlannedStatistic& statistic : plan.statistics()) {
+    if (statistic.epsilon > 0) charges.push_back({statistic.specification.name, statistic.epsilon});
+  }
+  return charges;
+}
+
+void check_ledger(const Plan& plan, const Ledger& ledger, std::size_t report_bytes) {
   const LedgerIdentity identity = plan.specification().identity();
   if (plan.epsilon() > 0) {
-    ledger.check(identity, plan.epsilon());
+    ledger.check(identity, charges(plan), plan.specification().text, report_bytes);
   } else if (ledger.identity() != identity) {
     throw Error(ErrorCode::budget_refused, "ledger",
                 ledger.path().string() + ": the ledger is for dataset " +
@@ -103,41 +113,56 @@ std::vector<std::vector<std::vector<Dyadic>>> fold(const Plan& plan, Source& sou
   return exact;
 }
 
-std::vector<LedgerCharge> charges(const Plan& plan) {
-  std::vector<LedgerCharge> charges;
-  for (const PlannedStatistic& statistic : plan.statistics()) {
-    if (statistic.epsilon > 0) charges.push_back({statistic.specification.name, statistic.epsilon});
-  }
-  return charges;
-}
+// Memory for what follows the debit, held until it stands: had and touched, so that a system which has too little says so
+// before anything is paid.
+class MemoryReserve {
+ public:
+  explicit MemoryReserve(std::size_t bytes) : memory_(bytes, std::byte{1}) {}
+  void release() { std::vector<std::byte>().swap(memory_); }
+
+ private:
+  std::vector<std::byte> memory_;
+};
 
 // Everything below here has been paid for.
+
+// Empty, or why the report is not in the ledger: it is still there to be shown.
+std::string keep(const Report& report, std::int64_t release, Ledger& ledger) {
+  try {
+    ledger.store_report(release, report.json());
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  }
+}
+
 Released draw(const Plan& plan, const LedgerReceipt& receipt,
-              std::vector<std::vector<std::vector<Dyadic>>> values, Ledger& ledger) {
+              std::vector<std::vector<std::vector<Dyadic>>> values, SystemGenerator& generator,
+              Ledger& ledger) {
   const auto lost = [&](const std::string& why) {
     return Error(ErrorCode::io, "release",
                  why + "; release " + std::to_string(receipt.release) +
                      " is paid for, shows nothing and is not refunded");
   };
   try {
-    SystemGenerator& generator = thread_generator();
     for (std::size_t i = 0; i < values.size(); ++i) {
       for (std::size_t j = 0; j < values[i].size(); ++j) {
-        values[i][j] = plan.statistics()[i].measurements[j].measurement.release_paid(values[i][j], generator);
+        const Measurement& measurement = plan.statistics()[i].measurements[j].measurement;
+        values[i][j] = measurement.release_paid(std::move(values[i][j]), generator);
       }
     }
     Released released{Report(plan, values, receipt.release, receipt.spent, receipt.remaining),
                       receipt.release, ""};
-    try {
-      ledger.store_report(receipt.release, released.report.json());
-    } catch (const Error& error) {
-      released.not_stored = error.what();
-    }
+    released.not_stored = keep(released.report, receipt.release, ledger);
     return released;
   } catch (const Error& error) {
     throw lost(error.what());
   } catch (const std::bad_alloc&) {
     throw lost("out of memory");
+  } catch (const std::exception&) {
+    throw lost("an unexpected failure inside the program");
   }
 }
 
@@ -182,8 +207,9 @@ Released release(const Specification& specification, Ledger& ledger, const OpenS
                  const ReleaseOptions& options) {
   const FloatEnvironment environment;
   const Plan plan(in_force(specification, ledger));
-  check_ledger(plan, ledger);
+  check_ledger(plan, ledger, 0);
   check_certificates(plan);
+  const Report::Rehearsal needed = plan.epsilon() > 0 ? Report::rehearse(plan) : Report::Rehearsal{};
   const std::unique_ptr<Source> source = open_source(plan.specification().data);
   check_header(plan.specification(), source->columns());
   if (options.confirm && !options.confirm(plan)) {
@@ -194,9 +220,16 @@ Released release(const Specification& specification, Ledger& ledger, const OpenS
     const LedgerBalance balance = ledger.balance();
     return {Report(plan, exact, std::nullopt, balance.spent, balance.remaining), std::nullopt, ""};
   }
+  // Whatever can fail is tried before the debit, now that the rows have been read.
+  check_ledger(plan, ledger, needed.length);
+  SystemGenerator& generator = thread_generator();
+  generator.prepare();
+  MemoryReserve reserve(needed.memory);
+  if (options.before_debit) options.before_debit();
   const LedgerReceipt receipt =
-      ledger.debit(plan.specification().identity(), charges(plan), specification.text);
-  return draw(plan, receipt, std::move(exact), ledger);
+      ledger.debit(plan.specification().identity(), charges(plan), plan.specification().text);
+  reserve.release();
+  return draw(plan, receipt, std::move(exact), generator, ledger);
 }
 
 }  // namespace snapdp

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <new>
 #include <optional>
 
 #include "snapdp/error.h"
@@ -11,19 +13,24 @@
 namespace snapdp {
 namespace {
 
+// A number of a plan or a report: what to_string wrote, or a double.
 Rational rational_of(const Json& json) {
-  return parse_rational(json.is_string() ? json.get<std::string>() : json.dump(), "report");
+  return parse_exact(json.is_string() ? json.get<std::string>() : json.dump(), "report");
 }
 
-// A number with the digits that its grid or, for a quotient of two parts, its accuracy tells apart.
-std::string value_cell(const Json& statistic, const Json& value) {
+bool has_grid(const Json& part) {
+  return part.contains("grid") && part.at("grid").is_string();
+}
+
+// A number with the digits that the grid or, for a quotient of two parts, the accuracy of `part` tells apart.
+std::string value_cell(const Json& part, const Json& value) {
   const Rational number = rational_of(value);
-  if (statistic.at("grid").is_string()) {
-    const Rational grid = rational_of(statistic.at("grid"));
+  if (has_grid(part)) {
+    const Rational grid = rational_of(part.at("grid"));
     return grid == 0 ? to_string(number) : at_grid_resolution(number, grid);
   }
-  const Json& tight = statistic.at("accuracy").at("tight");
-  return tight.is_number() ? at_grid_resolution(number, rational_of(tight) / 100) : to_string(number);
+  const Json& tight = part.at("accuracy").at("tight");
+  return tight.is_null() ? to_string(number) : at_grid_resolution(number, rational_of(tight) / 100);
 }
 
 // The rate at which what is said about the errors of a statistic may fail; nothing when nothing is said.
@@ -88,12 +95,9 @@ class StatisticTable {
           add_bins(table, statistic, group.at("bins"), "    ");
         } else {
           // The quotient of two parts has an accuracy of its own in each group.
-          const Json& shown = group.contains("accuracy") ? group : statistic;
-          table.add({label,
-                     value_cell(statistic.at("grid").is_string() ? statistic : shown_quotient(group),
-                                group.at("value")),
-                     group.contains("accuracy") ? accuracy_cell(shown) : "",
-                     group.contains("accuracy") ? simultaneous_cell(shown) : ""});
+          table.add({label, value_cell(has_grid(statistic) ? statistic : group, group.at("value")),
+                     group.contains("accuracy") ? accuracy_cell(group) : "",
+                     group.contains("accuracy") ? simultaneous_cell(group) : ""});
         }
       }
     }
@@ -170,7 +174,7 @@ class StatisticTable {
     std::string text;
     if (shows_accuracy_) {
       text += "accuracy: the released value lies this near the exact one with probability " +
-              (same_alpha_ ? confidence(parse_rational(alpha_, "alpha")) : "as shown") + ".\n";
+              (same_alpha_ ? confidence(parse_exact(alpha_, "alpha")) : "as shown") + ".\n";
     }
     const auto is_simultaneous = [](const Json& part) {
       return part.contains("accuracy") && part.at("accuracy").is_object() &&
@@ -234,11 +238,11 @@ class StatisticTable {
 
   // A quantile, with the digits that the farther end of its interval makes worth showing.
   static std::string quantile_cell(const Json& quantile) {
-    const double value = quantile.at("value");
-    const double lower = quantile.at("interval").at(0);
-    const double upper = quantile.at("interval").at(1);
-    const Json shown = {{"grid", nullptr}, {"accuracy", {{"tight", std::max(value - lower, upper - value)}}}};
-    return value_cell(shown, quantile.at("value"));
+    const Rational value = rational_of(quantile.at("value"));
+    const Rational lower = rational_of(quantile.at("interval").at(0));
+    const Rational upper = rational_of(quantile.at("interval").at(1));
+    const Rational farther = std::max(Rational(value - lower), Rational(upper - value));
+    return at_grid_resolution(value, Rational(farther / 100));
   }
   std::string interval_cell(const Json& statistic, const Json& quantile) const {
     const Json& interval = quantile.at("interval");
@@ -277,7 +281,7 @@ class StatisticTable {
     const std::string every =
         statistic.contains("groups") ? "every quantile of every group" : "every quantile";
     return statistic.at("name").get<std::string>() + ": with probability " +
-           confidence(parse_rational(statistic.at("alpha").get<std::string>(), "alpha")) + ", for " + every +
+           confidence(rational_of(statistic.at("alpha"))) + ", for " + every +
            " at once: the exact one lies in the interval [lower, upper] told with the\n  release, and ranks "
            "are right to " +
            rows + " rows at the edges around the released one: of N rows, at most q N + " + rows +
@@ -285,12 +289,8 @@ class StatisticTable {
            " below the end of its bin. Inside a bin rows cannot be told apart.\n";
   }
 
-  static Json shown_quotient(const Json& group) {
-    return {{"grid", nullptr}, {"accuracy", group.at("accuracy")}};
-  }
-
   std::string accuracy_header() const {
-    return same_alpha_ && !alpha_.empty() ? "accuracy " + confidence(parse_rational(alpha_, "alpha"))
+    return same_alpha_ && !alpha_.empty() ? "accuracy " + confidence(parse_exact(alpha_, "alpha"))
                                           : "accuracy";
   }
 
@@ -304,8 +304,7 @@ class StatisticTable {
 
   // The probability that a cell holds with, where the header does not tell it for all.
   std::string level(const Json& alpha) const {
-    if (same_alpha_) return "";
-    return " (" + confidence(parse_rational(alpha.get<std::string>(), "alpha")) + ")";
+    return same_alpha_ ? "" : " (" + confidence(rational_of(alpha)) + ")";
   }
 
   std::string simultaneous_cell(const Json& part) const {
@@ -353,11 +352,79 @@ std::string savings_text(const Json& json) {
   return text.empty() ? "" : "What other choices would give:\n" + text + "\n";
 }
 
+std::string report_text(const Plan& plan, const std::vector<ShownValues>& values, Json release,
+                        const Rational& spent, const Rational& remaining) {
+  Json json;
+  json["release"] = std::move(release);
+  json.update(data_json(plan.specification()));
+  json["statistics"] = Json::array();
+  for (std::size_t i = 0; i < plan.statistics().size(); ++i) {
+    json["statistics"].push_back(statistic_json(plan.statistics()[i], values[i]));
+  }
+  json["certificate"] = certificate_json(plan.certificate());
+  json["ledger"] = {{"spent", to_string(spent)}, {"remaining", to_string(remaining)}};
+  return to_text(json);
+}
+
+// Numbers that a report lists for a statistic: of every bin, quantile or part of every group. In doubles, so that no
+// product overflows.
+double listed_values(const PlannedStatistic& statistic) {
+  const std::size_t of_group =
+      std::max({statistic.bins.size(), statistic.specification.quantiles.size(), std::size_t{1}});
+  return static_cast<double>(of_group) * static_cast<double>(std::max(statistic.groups, std::size_t{1}));
+}
+
+[[noreturn]] void refuse_length(const Plan& plan, const std::string& how, double bytes) {
+  const auto fewer = [](const auto& a, const auto& b) { return listed_values(a) < listed_values(b); };
+  const PlannedStatistic& largest =
+      *std::max_element(plan.statistics().begin(), plan.statistics().end(), fewer);
+  constexpr double mebibyte = 1 << 20;
+  const auto rounded = [](double number) { return Integer(std::ceil(number)).get_str(); };
+  throw Error(
+      ErrorCode::invalid_argument, "statistic",
+      plan.specification().place(largest.specification) + "the report would have " + how + " " +
+          rounded(bytes / mebibyte) + " MiB, and a ledger keeps at most " +
+          std::to_string(Ledger::max_text_bytes >> 20) + " MiB; this statistic lists " +
+          rounded(listed_values(largest)) +
+          " of its values: use fewer keys, bins, categories or quantiles, or split the specification");
+}
+
+// Before anything is made of them: a value takes some lines, of a quantile with its interval more.
+void check_number_of_values(const Plan& plan) {
+  constexpr double least_bytes = 60;
+  constexpr double least_bytes_of_quantile = 120;
+  double bytes = 0;
+  for (const PlannedStatistic& statistic : plan.statistics()) {
+    bytes += listed_values(statistic) *
+             (statistic.specification.quantiles.empty() ? least_bytes : least_bytes_of_quantile);
+  }
+  if (bytes > static_cast<double>(Ledger::max_text_bytes)) refuse_length(plan, "more than", bytes);
+}
+
+std::size_t memory_for(const Plan& plan, std::size_t report_bytes) {
+  // A report is made of small parts, written to a text that grows by doubling, and copied on its way into the ledger:
+  // measured, at most 7 times its length.
+  constexpr std::size_t copies = 8;
+  // consistent_counts and what follows, for one hierarchy at a time: measured, at most 560.
+  constexpr std::size_t of_node = 1024;
+  constexpr std::size_t small_things = std::size_t{1} << 20;
+  std::size_t nodes = 0;
+  std::size_t drawn = 0;
+  for (const PlannedStatistic& statistic : plan.statistics()) {
+    if (statistic.hierarchy) nodes = std::max(nodes, statistic.hierarchy->nodes());
+    for (const PlannedMeasurement& planned : statistic.measurements) {
+      const Measurement& measurement = planned.measurement;
+      drawn += measurement.aggregation().output_domain().dimension * growth_of_value(measurement);
+    }
+  }
+  return copies * report_bytes + of_node * nodes + drawn + small_things;
+}
+
 Json plan_json(const Plan& plan) {
   Json json = data_json(plan.specification());
   json["statistics"] = Json::array();
   for (const PlannedStatistic& statistic : plan.statistics()) {
-    json["statistics"].push_back(statistic_json(statistic, nullptr));
+    json["statistics"].push_back(statistic_json(statistic, ShownValues::none()));
   }
   json["certificate"] = certificate_json(plan.certificate());
   json["budget"] = {{"epsilon", to_string(plan.specification().budget)},
@@ -393,16 +460,32 @@ std::string Plan::to_table(const TableStyle& style) const {
 Report::Report(const Plan& plan, const std::vector<std::vector<std::vector<Dyadic>>>& values,
                std::optional<std::int64_t> release, const Rational& spent, const Rational& remaining) {
   const FloatEnvironment environment;
-  Json json;
-  json["release"] = release ? Json(*release) : Json();
-  json.update(data_json(plan.specification()));
-  json["statistics"] = Json::array();
-  for (std::size_t i = 0; i < plan.statistics().size(); ++i) {
-    json["statistics"].push_back(statistic_json(plan.statistics()[i], &values[i]));
+  std::vector<ShownValues> shown;
+  for (const std::vector<std::vector<Dyadic>>& of_statistic : values)
+    shown.push_back(ShownValues::of(of_statistic));
+  json_ = report_text(plan, shown, release ? Json(*release) : Json(), spent, remaining);
+}
+
+Report::Rehearsal Report::rehearse(const Plan& plan) {
+  const FloatEnvironment environment;
+  check_number_of_values(plan);
+  // Beyond what a ledger allows: its fractions have at most so many digits, their difference three times as many.
+  Integer nines;
+  mpz_ui_pow_ui(nines.get_mpz_t(), 10, 3 * Ledger::max_number_digits);
+  const Rational longest_number(Integer(nines - 1), nines);
+  const std::vector<ShownValues> longest(plan.statistics().size(), ShownValues::longest());
+  const std::string text = report_text(plan, longest, Json(std::numeric_limits<std::int64_t>::max()),
+                                       longest_number, longest_number);
+  if (text.size() > Ledger::max_text_bytes) refuse_length(plan, "up to", static_cast<double>(text.size()));
+  try {
+    from_json(text);
+  } catch (const Error&) {
+    throw Error(ErrorCode::invalid_argument, "statistic",
+                plan.specification().name +
+                    ": the report of these statistics could not be read back; nothing is released without "
+                    "one that can. This is a fault of the program: please report the specification");
   }
-  json["certificate"] = certificate_json(plan.certificate());
-  json["ledger"] = {{"spent", to_string(spent)}, {"remaining", to_string(remaining)}};
-  json_ = to_text(json);
+  return {text.size(), memory_for(plan, text.size())};
 }
 
 Report Report::from_json(std::string_view text) {
@@ -410,6 +493,8 @@ Report Report::from_json(std::string_view text) {
   Report report{std::string(text)};
   try {
     report.to_table();
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception&) {
     throw Error(ErrorCode::bad_data, "report", "report: the stored text is not a report of this program");
   }

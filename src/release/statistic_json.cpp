@@ -21,6 +21,51 @@ Json value_json(const Dyadic& value, bool integer) {
   return value.to_double_nearest();
 }
 
+bool is_integer(const PlannedMeasurement& planned) {
+  return planned.measurement.aggregation().output_domain().integer;
+}
+
+// A double of the most characters that a double takes.
+constexpr double longest_double = std::numeric_limits<double>::lowest();
+
+// No output is more grid steps from 0. Without a public range the value changes by at most the sensitivity with each row,
+// of which there are at most 2^63; and the noise is scale |ln U|, where |ln U| <= 2^64 unless the generator gives 2^58
+// words of zeros in a row. What clamps moves nothing beyond its own bounds.
+Integer most_steps(const Measurement& measurement) {
+  const Mechanism& mechanism = measurement.mechanism();
+  Rational reach = 0;
+  const auto include = [&](const Rational& end) { reach = std::max(reach, Rational(::abs(end))); };
+  if (mechanism.lower()) include(Rational(*mechanism.lower()));
+  if (mechanism.upper()) include(Rational(*mechanism.upper()));
+  if (!mechanism.lower() || !mechanism.upper()) {
+    include(scale_by_power_of_two(mechanism.sensitivity(), 63).rational());
+    if (const std::optional<Bounds>& range = measurement.aggregation().output_domain().range) {
+      include(range->lower().rational());
+      include(range->upper().rational());
+    }
+    reach += scale_by_power_of_two(Dyadic(mechanism.scale()), 64).rational();
+  }
+  return ceil(Rational(reach / mechanism.grid().spacing().rational())) + 1;
+}
+
+std::size_t bits(const Integer& value) {
+  return mpz_sizeinbase(value.get_mpz_t(), 2);
+}
+
+// As long as value_json of whatever the mechanism may give, or longer. Between two bounds all outputs are doubles or
+// integers.
+Json longest_value(const PlannedMeasurement& planned) {
+  const Mechanism& mechanism = planned.measurement.mechanism();
+  if (mechanism.lower() && mechanism.upper() && !is_integer(planned)) return longest_double;
+  // All binary digits are ones, so that the fraction does not reduce.
+  const Integer ones = (Integer(1) << bits(most_steps(planned.measurement))) - 1;
+  std::string text = mechanism.grid().value(Integer(-ones)).rational().get_str();
+  // Fewer than 41 digits are written as a decimal, which with its sign, point and zeros or exponent is shorter than this.
+  constexpr std::size_t longest_decimal = 50;
+  if (text.size() < longest_decimal) text.resize(longest_decimal, '9');
+  return text;
+}
+
 // Accuracies beyond the largest double are null.
 Json accuracy_number(double accuracy) {
   return std::isfinite(accuracy) ? Json(accuracy) : Json();
@@ -105,21 +150,28 @@ Dyadic post_process(const Dyadic& value, const StatisticSpecification& specifica
   return specification.nonnegative && value < Dyadic(0) ? Dyadic(0) : value;
 }
 
-bool is_integer(const PlannedMeasurement& planned) {
-  return planned.measurement.aggregation().output_domain().integer;
+// Value `index` of measurement `part`, as it is: of parts.
+Json part_json(const PlannedStatistic& statistic, const ShownValues& values, std::size_t part,
+               std::size_t index) {
+  const PlannedMeasurement& planned = statistic.measurements[part];
+  if (values.released() == nullptr) return longest_value(planned);
+  return value_json((*values.released())[part][index], is_integer(planned));
+}
+
+// Value `index` of a statistic that is released itself.
+Json single_json(const PlannedStatistic& statistic, const ShownValues& values, std::size_t index) {
+  const PlannedMeasurement& planned = statistic.measurements.front();
+  if (values.released() == nullptr) return longest_value(planned);
+  return value_json(post_process(values.released()->front()[index], statistic.specification),
+                    is_integer(planned));
 }
 
 // The bins of group `group`, or of the only histogram.
-Json bins_json(const PlannedStatistic& statistic, const std::vector<Dyadic>* released,
-               std::size_t group = 0) {
+Json bins_json(const PlannedStatistic& statistic, const ShownValues& values, std::size_t group = 0) {
   Json bins = Json::array();
   for (std::size_t i = 0; i < statistic.bins.size(); ++i) {
     Json bin = {{"bin", statistic.bins[i]}};
-    if (released != nullptr) {
-      bin["value"] =
-          value_json(post_process((*released)[group * statistic.bins.size() + i], statistic.specification),
-                     is_integer(statistic.measurements[0]));
-    }
+    if (values.any()) bin["value"] = single_json(statistic, values, group * statistic.bins.size() + i);
     bins.push_back(std::move(bin));
   }
   return bins;
@@ -134,10 +186,16 @@ Json key_json(const StatisticSpecification& specification, std::size_t group) {
 }
 
 // What the parts give, and how far it may be off. `group` counts groups; each part has one number a group.
-void add_composed_value(Json& json, const PlannedStatistic& statistic,
-                        const std::vector<std::vector<Dyadic>>& released, std::size_t group) {
+void add_composed_value(Json& json, const PlannedStatistic& statistic, const ShownValues& values,
+                        std::size_t group) {
+  if (values.released() == nullptr) {
+    json["value"] = longest_double;
+    json["accuracy"] = accuracy_json(statistic.specification.alpha, longest_double, longest_double);
+    if (statistic.groups > 0) json["accuracy"]["simultaneous"] = longest_double;
+    return;
+  }
   std::vector<Dyadic> parts;
-  for (const std::vector<Dyadic>& part : released) parts.push_back(part[group]);
+  for (const std::vector<Dyadic>& part : *values.released()) parts.push_back(part[group]);
   const auto composed = [&](const PartAccuracy& accuracy) { return compose(statistic, parts, accuracy); };
   const Composed tight = composed([](const PlannedMeasurement& part) { return part.accuracy.tight; });
   const Composed conservative =
@@ -149,17 +207,29 @@ void add_composed_value(Json& json, const PlannedStatistic& statistic,
   json["accuracy"]["simultaneous"] = accuracy_number(all.accuracy);
 }
 
+// The consistent counts of one hierarchy, or of group `group`; none for stand-ins.
+std::vector<Rational> leaf_counts(const PlannedStatistic& statistic, const ShownValues& values,
+                                  std::size_t group) {
+  if (values.released() == nullptr) return {};
+  const HierarchyLayout& layout = *statistic.hierarchy;
+  const auto nodes = static_cast<std::ptrdiff_t>(layout.nodes());
+  const auto first = values.released()->front().begin() + static_cast<std::ptrdiff_t>(group) * nodes;
+  return consistent_counts(layout, {first, first + nodes});
+}
+
 // The quantiles of one hierarchy of counts, or of group `group`.
-void add_quantiles(Json& json, const PlannedStatistic& statistic, const std::vector<Dyadic>& released,
+void add_quantiles(Json& json, const PlannedStatistic& statistic, const ShownValues& values,
                    std::size_t group) {
   const HierarchyLayout& layout = *statistic.hierarchy;
-  const auto first = released.begin() + static_cast<std::ptrdiff_t>(group * layout.nodes());
-  const std::vector<Rational> counts =
-      consistent_counts(layout, {first, first + static_cast<std::ptrdiff_t>(layout.nodes())});
+  const std::vector<Rational> counts = leaf_counts(statistic, values, group);
   Json quantiles = Json::array();
   for (const Rational& q : statistic.specification.quantiles) {
-    const double value = quantile_from_hierarchy(layout, counts, q);
-    const QuantileInterval interval = quantile_interval(layout, counts, q, statistic.rank_error);
+    double value = longest_double;
+    QuantileInterval interval{longest_double, longest_double};
+    if (values.released() != nullptr) {
+      value = quantile_from_hierarchy(layout, counts, q);
+      interval = quantile_interval(layout, counts, q, statistic.rank_error);
+    }
     quantiles.push_back(
         {{"q", to_string(q)}, {"value", value}, {"interval", {interval.lower, interval.upper}}});
   }
@@ -173,7 +243,7 @@ void add_quantiles(Json& json, const PlannedStatistic& statistic, const std::vec
 
 // Quantiles and the median: what holds is a number of rows at the edges around a quantile, and an interval of values
 // after the release; for all quantiles of all groups at once.
-void add_hierarchy(Json& json, const PlannedStatistic& statistic, const std::vector<Dyadic>* released) {
+void add_hierarchy(Json& json, const PlannedStatistic& statistic, const ShownValues& values) {
   json["edges"] = statistic.hierarchy->leaves() + 1;
   json["nodes"] = statistic.hierarchy->nodes();
   json["rank_error"] = accuracy_number(statistic.rank_error);
@@ -184,11 +254,11 @@ void add_hierarchy(Json& json, const PlannedStatistic& statistic, const std::vec
     json["groups"] = Json::array();
     for (std::size_t group = 0; group < statistic.groups; ++group) {
       Json entry = {{"key", key_json(statistic.specification, group)}};
-      if (released != nullptr) add_quantiles(entry, statistic, *released, group);
+      if (values.any()) add_quantiles(entry, statistic, values, group);
       json["groups"].push_back(std::move(entry));
     }
-  } else if (released != nullptr) {
-    add_quantiles(json, statistic, *released, 0);
+  } else if (values.any()) {
+    add_quantiles(json, statistic, values, 0);
   }
 }
 
@@ -205,20 +275,18 @@ void add_centers(Json& part, const PlannedStatistic& statistic, const std::strin
 }
 
 // A statistic that is computed from parts: the parts, the value, and how far it may be off.
-void add_composed(Json& json, const PlannedStatistic& statistic,
-                  const std::vector<std::vector<Dyadic>>* released) {
+void add_composed(Json& json, const PlannedStatistic& statistic, const ShownValues& values) {
   const Rational& alpha = statistic.specification.alpha;
   Json parts = Json::array();
   for (std::size_t i = 0; i < statistic.measurements.size(); ++i) {
     const PlannedMeasurement& planned = statistic.measurements[i];
     Json part = {{"name", planned.part}};
-    if (released != nullptr && statistic.groups == 0)
-      part["value"] = value_json((*released)[i][0], is_integer(planned));
+    if (values.any() && statistic.groups == 0) part["value"] = part_json(statistic, values, i, 0);
     add_centers(part, statistic, planned.part);
     add_mechanism(part, planned, statistic.specification.range);
     part["accuracy"] =
         accuracy_json(part_alpha(statistic), planned.accuracy.conservative, planned.accuracy.tight);
-    if (released == nullptr) part["utility"] = utility_json(planned);
+    if (!values.any()) part["utility"] = utility_json(planned);
     parts.push_back(std::move(part));
   }
   json["accuracy"] = nullptr;
@@ -227,19 +295,18 @@ void add_composed(Json& json, const PlannedStatistic& statistic,
     json["groups"] = Json::array();
     for (std::size_t group = 0; group < statistic.groups; ++group) {
       Json entry = {{"key", key_json(statistic.specification, group)}};
-      if (released != nullptr) {
-        add_composed_value(entry, statistic, *released, group);
+      if (values.any()) {
+        add_composed_value(entry, statistic, values, group);
         entry["parts"] = Json::array();
         for (std::size_t i = 0; i < statistic.measurements.size(); ++i) {
           entry["parts"].push_back(
-              {{"name", statistic.measurements[i].part},
-               {"value", value_json((*released)[i][group], is_integer(statistic.measurements[i]))}});
+              {{"name", statistic.measurements[i].part}, {"value", part_json(statistic, values, i, group)}});
         }
       }
       json["groups"].push_back(std::move(entry));
     }
-  } else if (released != nullptr) {
-    add_composed_value(json, statistic, *released, 0);
+  } else if (values.any()) {
+    add_composed_value(json, statistic, values, 0);
   } else if (statistic.accuracy) {
     json["accuracy"] = accuracy_json(alpha, statistic.accuracy->conservative, statistic.accuracy->tight);
     json["utility"] = {{"conservative", accuracy_number(statistic.accuracy->conservative)},
@@ -266,7 +333,7 @@ Json certificate_json(const Certificate& certificate) {
   return json;
 }
 
-Json statistic_json(const PlannedStatistic& statistic, const std::vector<std::vector<Dyadic>>* released) {
+Json statistic_json(const PlannedStatistic& statistic, const ShownValues& values) {
   const StatisticSpecification& specification = statistic.specification;
   Json json = {{"name", specification.name}, {"kind", to_string(specification.kind)}};
   if (!specification.columns.empty()) json["columns"] = specification.columns;
@@ -291,40 +358,37 @@ Json statistic_json(const PlannedStatistic& statistic, const std::vector<std::ve
     return json;
   }
   if (!specification.split.empty()) {
-    add_composed(json, statistic, released);
+    add_composed(json, statistic, values);
     return json;
   }
   if (statistic.hierarchy) {
     json.erase("bounds");
-    add_hierarchy(json, statistic, released == nullptr ? nullptr : &released->front());
+    add_hierarchy(json, statistic, values);
     return json;
   }
   const bool histogram = specification.kind == StatisticKind::histogram;
-  const std::vector<Dyadic>* values = released == nullptr ? nullptr : &released->front();
   if (statistic.groups > 0) {
     json["groups"] = Json::array();
     for (std::size_t group = 0; group < statistic.groups; ++group) {
       Json entry = {{"key", key_json(specification, group)}};
       if (histogram) {
         entry["bins"] = bins_json(statistic, values, group);
-      } else if (values != nullptr) {
-        entry["value"] = value_json(post_process((*values)[group], specification),
-                                    is_integer(statistic.measurements.front()));
+      } else if (values.any()) {
+        entry["value"] = single_json(statistic, values, group);
       }
       json["groups"].push_back(std::move(entry));
     }
   } else if (histogram) {
     json["bins"] = bins_json(statistic, values);
-  } else if (values != nullptr) {
-    json["value"] =
-        value_json(post_process(values->front(), specification), is_integer(statistic.measurements.front()));
+  } else if (values.any()) {
+    json["value"] = single_json(statistic, values, 0);
   }
   add_mechanism(json, statistic.measurements.front(), specification.range);
   json["accuracy"] = accuracy_json(alpha, statistic.accuracy->conservative, statistic.accuracy->tight);
   if (statistic.accuracy->simultaneous) {
     json["accuracy"]["simultaneous"] = accuracy_number(*statistic.accuracy->simultaneous);
   }
-  if (released == nullptr) {
+  if (!values.any()) {
     json["utility"] = utility_json(statistic.measurements.front());
     if (statistic.expected_bias) json["utility"]["expected_bias"] = accuracy_number(*statistic.expected_bias);
   }
@@ -342,6 +406,12 @@ Json data_json(const Specification& specification) {
   }
   if (specification.data.where) json["where"] = specification.data.where->text();
   return json;
+}
+
+std::size_t growth_of_value(const Measurement& measurement) {
+  constexpr std::size_t small = 128;
+  const std::size_t size = bits(most_steps(measurement));
+  return size <= small ? 0 : size / 8;
 }
 
 std::string to_text(const Json& json) {

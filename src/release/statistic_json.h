@@ -10,14 +10,42 @@ namespace snapdp {
 
 using Json = nlohmann::ordered_json;
 
-// The statistic as planned; with `released` (one vector a measurement) also its values.
-Json statistic_json(const PlannedStatistic& statistic, const std::vector<std::vector<Dyadic>>* released);
+// The values that a statistic is shown with.
+class ShownValues {
+ public:
+  // A plan has none.
+  static ShownValues none() { return ShownValues(Kind::none, nullptr); }
+  // Of a report: one vector a measurement, which must outlive this.
+  static ShownValues of(const std::vector<std::vector<Dyadic>>& released) {
+    return ShownValues(Kind::released, &released);
+  }
+  // Stand-ins that are at least as long as whatever may be drawn, to know before paying how long a report can become.
+  static ShownValues longest() { return ShownValues(Kind::longest, nullptr); }
+
+  bool any() const { return kind_ != Kind::none; }
+  // Nothing for stand-ins.
+  const std::vector<std::vector<Dyadic>>* released() const { return released_; }
+
+ private:
+  enum class Kind { none, released, longest };
+  ShownValues(Kind kind, const std::vector<std::vector<Dyadic>>* released)
+      : kind_(kind), released_(released) {}
+
+  Kind kind_;
+  const std::vector<std::vector<Dyadic>>* released_;
+};
+
+// The statistic as planned, with `values` when there are any.
+Json statistic_json(const PlannedStatistic& statistic, const ShownValues& values);
 
 // How large the privacy loss of what runs may be, and how large it is for some datasets: decimals.
 Json certificate_json(const Certificate& certificate);
 
 // The keys that open a plan and a report.
 Json data_json(const Specification& specification);
+
+// How many bytes a noisy value may take beyond the exact one in whose place it comes. Small ones take one allocation each.
+std::size_t growth_of_value(const Measurement& measurement);
 
 std::string to_text(const Json& json);
 

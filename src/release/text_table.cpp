@@ -1,6 +1,7 @@
 #include "snapdp/release/text_table.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "snapdp/error.h"
 #include "snapdp/numeric/float_environment.h"
@@ -29,6 +30,14 @@ long decimal_exponent(const Rational& value) {
                                          : Rational(Rational(1) / Rational(power_of_ten(-exponent)));
     if (value >= power) return exponent;
   }
+}
+
+// The nearest double, as far as doubles go, and 17 digits of whatever lies beyond.
+std::string nearest_text(const Rational& value) {
+  const double nearest = to_double_nearest(value);
+  const bool is_double = std::isfinite(nearest) && (nearest != 0 || value == 0);
+  constexpr int digits = 17;
+  return is_double ? to_string(nearest) : round_up_to_digits(value, digits);
 }
 
 // index / 10^decimals as plain decimal text.
@@ -122,7 +131,7 @@ std::string at_grid_resolution(const Rational& value, const Rational& spacing) {
   if (spacing > 0) {
     for (Rational step = 1; step > spacing && decimals < most_decimals; step /= 10) ++decimals;
   }
-  if (abs(value) >= Rational(power_of_ten(20))) return to_string(to_double_nearest(value));
+  if (abs(value) >= Rational(power_of_ten(20)) || decimals == most_decimals) return nearest_text(value);
   const Rational scaled = value * Rational(power_of_ten(decimals)) + Rational(1, 2);
   return fixed_point(floor(scaled), decimals);
 }

@@ -288,33 +288,6 @@ TEST_F(UsageTest, WhatIsPaidForIsNeverLost) {
   }
 }
 
-// The ledger takes the debit, but a file system that is full by then does not take the report: it is printed, and the
-// error says that this is the only copy.
-TEST_F(UsageTest, AReportThatTheLedgerCannotKeepIsPrinted) {
-  create_ledger();
-  std::string categories = "0";
-  for (int i = 1; i < 20'000; ++i) categories += "," + std::to_string(i);
-  write("people.toml", replaced(people_toml, "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]",
-                                "kind = \"histogram\"\ncolumn = \"age\"\ncategories = [" + categories + "]"));
-  // Files of at most 400 kB, but for what goes through the pipe.
-  const std::string command =
-      "cd '" + path("").string() +
-      "' && { (trap '' XFSZ; ulimit -f 800; " SNAPDP_TOOL
-      " release people.toml --ledger people.ledger --yes --json 2> error; echo $? > code)"
-      " | cat > out; }";
-  ASSERT_EQ(std::system(command.c_str()), 0);
-  EXPECT_EQ(read_text(path("code")), "5\n");
-  EXPECT_THAT(read_text(path("error")), HasSubstr("could not be kept in the ledger"));
-  const Json report = Json::parse(read_text(path("out")));
-  EXPECT_EQ(report.at("statistics").at(0).at("bins").size(), 20'000U);
-  const Json after = Json::parse(ledger());
-  EXPECT_EQ(after.at("spent"), "0.25");
-  EXPECT_EQ(after.at("releases").at(0).at("reported"), false);
-  const Outcome again = run({"ledger", "show", "people.ledger", "--release", "1"});
-  EXPECT_EQ(again.code, 4);
-  EXPECT_THAT(again.error, HasSubstr("the debit stands"));
-}
-
 TEST_F(UsageTest, AccuracyAnswersInNumbers) {
   const Json at_one =
       json_of({"accuracy", "--epsilon", "1", "--sensitivity", "1", "--grid", "notes", "--json"});

@@ -42,6 +42,34 @@ TEST(ParseRational, RefusesWhatIsNotANumberNamingTheParameter) {
   EXPECT_NO_THROW(parse_rational(std::string(100, '1'), "epsilon"));
 }
 
+TEST(ParseExact, ReadsBackWhatIsWrittenWhateverItsLength) {
+  std::mt19937_64 engine(7);
+  for (const unsigned long digits : {1UL, 99UL, 101UL, 400UL, 1024UL, 5000UL, 9000UL}) {
+    for (int i = 0; i < 30; ++i) {
+      Integer numerator;
+      Integer denominator;
+      mpz_ui_pow_ui(numerator.get_mpz_t(), 10, digits);
+      mpz_ui_pow_ui(denominator.get_mpz_t(), static_cast<unsigned long>(i % 3 == 0 ? 10 : 2), digits);
+      numerator += static_cast<unsigned long>(engine());
+      denominator += static_cast<unsigned long>(i % 3 == 2 ? engine() : 0);
+      for (const Rational& value : {Rational(numerator, denominator), Rational(denominator, numerator)}) {
+        Rational canonical = i % 2 == 0 ? value : Rational(-value);
+        canonical.canonicalize();
+        EXPECT_EQ(parse_exact(to_string(canonical), "number"), canonical);
+      }
+    }
+  }
+  EXPECT_EQ(parse_exact("1e8000", "number").get_num().get_str().size(), 8001U);
+  for (const std::string& text :
+       {std::string(65'537, '1'), std::string("1e8193"), std::string("1e-99999999999999999999"),
+        std::string("nan"), std::string("null"), std::string("")}) {
+    EXPECT_THROW(parse_exact(text, "number"), Error) << text.substr(0, 40);
+  }
+  // People still get the limits for people.
+  EXPECT_THROW(parse_rational(to_string(Rational(Integer(1), parse_rational("1e101", "").get_num() + 1)), ""),
+               Error);
+}
+
 TEST(ShortestDecimal, ADoubleMeansWhatItsAuthorTyped) {
   EXPECT_EQ(shortest_decimal(0.1, "epsilon"), Rational(1, 10));
   EXPECT_EQ(shortest_decimal(1e-7, "epsilon"), Rational(1, 10000000));

@@ -16,10 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-// The failing generator below is an OpenSSL 1.1 method table, which OpenSSL 3 still honours.
-#define OPENSSL_SUPPRESS_DEPRECATED
-#include <openssl/rand.h>
-
+#include "random/failing_generator.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
@@ -215,26 +212,6 @@ TEST(ThreadGenerator, EveryThreadHasItsOwn) {
   for (SystemGenerator* generator : generators) EXPECT_NE(generator, nullptr);
 }
 
-// A generator that delivers ones so many times and then fails, installed for the life of the object.
-class FailingGenerator {
- public:
-  explicit FailingGenerator(int good_calls) {
-    calls_left = good_calls;
-    static const RAND_METHOD method = {nullptr, bytes, nullptr, nullptr, bytes, status};
-    RAND_set_rand_method(&method);
-  }
-  ~FailingGenerator() { RAND_set_rand_method(RAND_OpenSSL()); }
-
- private:
-  static int bytes(unsigned char* out, int size) {
-    // A failing read may leave anything behind.
-    std::fill_n(out, size, static_cast<unsigned char>(0xff));
-    return calls_left-- > 0 ? 1 : 0;
-  }
-  static int status() { return 1; }
-  inline static int calls_left = 0;
-};
-
 void expect_failure(SystemGenerator& generator, std::size_t count) {
   std::vector<std::uint64_t> words(count, 7);
   try {
@@ -273,6 +250,22 @@ TEST(SystemGeneratorFailure, NorDoesAReadThatFailsHalfWay) {
     // The second block of three fails.
     const FailingGenerator failing(1);
     expect_failure(generator, 3 * SystemGenerator::block_bytes / sizeof(std::uint64_t));
+  }
+  expect_distinct(draw(generator, 100));
+}
+
+TEST(SystemGeneratorFailure, APreparedGeneratorIsKnownToWork) {
+  SystemGenerator generator;
+  draw(generator, 10);
+  generator.prepare();
+  EXPECT_EQ(Peer::buffer(generator).available, capacity);
+  draw(generator, 10);
+  {
+    const FailingGenerator failing(0);
+    EXPECT_THROW(generator.prepare(), Error);
+    // What was left is not served either.
+    EXPECT_EQ(Peer::buffer(generator).available, 0u);
+    EXPECT_TRUE(all_zero(Peer::buffer(generator).words));
   }
   expect_distinct(draw(generator, 100));
 }

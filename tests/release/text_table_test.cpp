@@ -56,6 +56,12 @@ TEST(Numbers, HaveTheDigitsOfTheirGrid) {
   EXPECT_EQ(at_grid_resolution(number("-0.004"), number("0.5")), "0.0");
   EXPECT_EQ(at_grid_resolution(number("123456"), number("1024")), "123456");
   EXPECT_EQ(at_grid_resolution(number("1e300"), number("1e280")), "1e+300");
+  // Beyond the doubles, and between numbers that 30 decimals do not tell apart.
+  EXPECT_EQ(at_grid_resolution(number("1.5e310"), number("1e280")), "1.5e+310");
+  EXPECT_EQ(at_grid_resolution(number("-1.5e310"), number("1e280")), "-1.5e+310");
+  EXPECT_EQ(at_grid_resolution(number("1e-200"), number("1e-210")), "1e-200");
+  EXPECT_EQ(at_grid_resolution(number("2e-350"), number("1e-351")), "2e-350");
+  EXPECT_EQ(at_grid_resolution(number("0"), number("1e-351")), "0");
 }
 
 TEST(Suggestion, FindsTheNearestName) {

@@ -176,6 +176,7 @@ int verdict(Kind kind) {
       power_failure(disk);
     case Fault::none:
     case Fault::kill_after:
+    case Fault::terminate:
       break;
   }
   return 0;
@@ -184,7 +185,9 @@ int verdict(Kind kind) {
 // After a call that was carried out.
 void done() {
   const disk::Trouble& trouble = watched->trouble;
-  if (trouble.fault == disk::Fault::kill_after && watched->calls == trouble.call) kill_process();
+  if (watched->calls != trouble.call) return;
+  if (trouble.fault == disk::Fault::kill_after) kill_process();
+  if (trouble.fault == disk::Fault::terminate) ::raise(SIGTERM);
 }
 
 int failed(int error) {

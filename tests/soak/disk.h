@@ -22,6 +22,7 @@ enum class Fault {
   kill_midway,  // a write stops half way and the process is killed; others as kill_before
   kill_after,   // the process is killed right after the call
   power,        // the power fails instead of the call
+  terminate,    // the process gets SIGTERM right after the call
 };
 
 struct Trouble {

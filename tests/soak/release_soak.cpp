@@ -4,7 +4,8 @@
 //   the ledger opens, verifies and goes on from the anchor of the round before;
 //   every report that is visible, even a part of one, has its debit in the ledger, with its epsilon;
 //   a whole report is the one that the ledger keeps: no second noise is ever drawn for a release;
-//   nothing is spent that nobody tried to spend.
+//   nothing is spent that nobody tried to spend;
+//   a signal that can be held back never comes between the debit and the report.
 //
 // Usage: soak_release [--rounds N] [--seed S]        (400 rounds)
 #include <fcntl.h>
@@ -60,7 +61,7 @@ struct Plan {
   bool power_later;
   bool power_at_end = false;
 };
-constexpr std::array<Plan, 9> plans = {{
+constexpr std::array<Plan, 10> plans = {{
     {"power failure", disk::Fault::power, false, false},
     {"killed before a call", disk::Fault::kill_before, false, false},
     {"call fails", disk::Fault::error, false, false},
@@ -68,6 +69,7 @@ constexpr std::array<Plan, 9> plans = {{
     {"disk full from then on", disk::Fault::full, true, false},
     {"disk fails from then on", disk::Fault::error, true, false},
     {"killed after a call", disk::Fault::kill_after, false, false},
+    {"told to end after a call", disk::Fault::terminate, false, false},
     {"power failure at the end", disk::Fault::none, false, false, true},
     {"call fails, power failure at the end", disk::Fault::error, false, false, true},
 }};
@@ -109,7 +111,7 @@ class Campaign {
       const std::filesystem::path output = folder_ / (to_file ? "report.json" : "out");
       std::filesystem::remove(folder_ / "report.json");
       const bool succeeded = release(trouble, to_file);
-      check(read_text(output), succeeded, plan.power_later);
+      check(read_text(output), succeeded, plan.power_later, plan.fault == disk::Fault::terminate);
     }
     std::printf(
         "%d rounds: %d reports of tools that succeeded, %d of tools that then failed, %d debits without a "
@@ -175,7 +177,7 @@ class Campaign {
     std::printf("VIOLATED in round %d (%s): %s\n", round_, what_.c_str(), rule.c_str());
   }
 
-  void check(const std::string& visible, bool succeeded, bool may_be_corrupt) {
+  void check(const std::string& visible, bool succeeded, bool may_be_corrupt, bool must_be_kept) {
     try {
       const Ledger ledger = Ledger::open(ledger_);
       const LedgerBalance balance =
@@ -197,6 +199,8 @@ class Campaign {
       } else if (more == 1) {
         ++unseen_;
       }
+      if (must_be_kept && more == 1)
+        require(ledger.report(balance.releases).has_value(), "what was paid for before a signal is kept");
       anchor_ = balance.anchor;
       releases_ = balance.releases;
     } catch (const Error& error) {

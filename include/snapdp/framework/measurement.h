@@ -76,9 +76,9 @@ class Measurement {
   // Throws mismatch naming "statistic" unless it is in the aggregation's output domain, on which the proof of the noise
   // rests; if the aggregation gave it, its author is wrong about it. For whoever folds elsewhere: before the debit.
   void check(const std::vector<Dyadic>& statistic) const;
-  // The noisy statistic. The caller has paid: whoever calls this has debited price() durably before. Throws what check()
-  // throws before any noise is drawn.
-  std::vector<Dyadic> release_paid(const std::vector<Dyadic>& statistic, SystemGenerator& generator) const;
+  // The noisy statistic, in the place of the exact one. The caller has paid: whoever calls this has debited price()
+  // durably before. Throws what check() throws before any noise is drawn.
+  std::vector<Dyadic> release_paid(std::vector<Dyadic> statistic, SystemGenerator& generator) const;
 
  private:
   Aggregation aggregation_;

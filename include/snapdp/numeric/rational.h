@@ -34,6 +34,12 @@ class Rational : public mpq_class {
 // float); anything else throws invalid_argument naming `parameter`.
 Rational parse_rational(std::string_view text, std::string_view parameter);
 
+// Reads back what to_string() wrote, exactly. People write short numbers and get parse_rational's limits; sums, quotients
+// and products of them are longer, and a report that was paid for must be read whatever it says. The limits here, 65,536
+// digits and a decimal exponent of 8192, are beyond every number of a plan, a report or a ledger: the longest, a part's
+// share of an epsilon that six fractions split, has less than 10,000 digits on either side of its bar.
+Rational parse_exact(std::string_view text, std::string_view parameter);
+
 // The shortest decimal that reads back as `value`: a double given as an epsilon means what its author typed, so
 // 0.1 is one tenth. Throws on NaN and infinities.
 Rational shortest_decimal(double value, std::string_view parameter);
@@ -52,8 +58,7 @@ Integer floor(const Rational& value);
 // ceil(value).
 Integer ceil(const Rational& value);
 
-// A decimal when the number has a finite one of at most 40 significant digits, otherwise "p/q". Reads back exactly, within
-// the limits of parse_rational.
+// A decimal when the number has a finite one of at most 40 significant digits, otherwise "p/q". parse_exact reads it back.
 std::string to_string(const Rational& value);
 // The shortest decimal that reads back as `value` ("0.1", "1e+300", "inf", "nan").
 std::string to_string(double value);

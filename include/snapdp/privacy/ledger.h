@@ -134,6 +134,10 @@ class Ledger {
   // Throws if debit() of this total would be refused now, if the file may not be written, or if its disk is
   // too full to keep a report; changes nothing. epsilon > 0.
   void check(const LedgerIdentity& identity, const Rational& epsilon) const;
+  // The same for debit() with these arguments and a report of at most `report_bytes`, for which the disk must have room and
+  // the process leave (RLIMIT_FSIZE).
+  void check(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
+             std::string_view specification, std::size_t report_bytes) const;
 
   // Debits the sum of the charges, or throws. On return the debit is on the disk (written, synced, and the
   // folder synced), and every other process sees it. `specification` is kept as text for the auditor: it is

@@ -33,6 +33,10 @@ class SystemGenerator final : public WordSource {
   // delivered.
   void fill(std::span<std::uint64_t> words) override;
 
+  // Fills the buffer anew, so that a generator which does not work is known before anything depends on it. Delivers no
+  // word; throws io as fill() does.
+  void prepare();
+
   // Bytes per call to OpenSSL when drawing in bulk (the most that its generator gives between two key
   // updates).
   static constexpr std::size_t block_bytes = std::size_t{1} << 16;
@@ -42,6 +46,7 @@ class SystemGenerator final : public WordSource {
 
   struct Buffer;  // lives in the page that a child process sees cleared
 
+  void make_ours();
   void adopt_in_child();
   void refill();
 

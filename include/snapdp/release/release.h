@@ -1,10 +1,12 @@
 // The release step: the one place where noise is drawn. Its order is always the same:
 //
-//   declaration of the ledger -> plan -> ledger check -> header check -> fold -> size check -> durable debit ->
-//   noise -> report into the ledger
+//   declaration of the ledger -> plan -> ledger check -> rehearsal of the report -> header check -> fold -> size check
+//   -> all that could fail is tried -> durable debit -> noise -> report into the ledger
 //
-// What fails before the debit costs nothing; after it nothing is lost: the finished report is in the ledger
-// before this function returns it.
+// What fails before the debit costs nothing, and after it nothing fails: how long the report can become follows from
+// public facts and is refused or made room for; the generator, the memory, the ledger's disk and the limits of the process
+// are tried; every value that can be drawn has its text, and every text that is kept can be shown. The finished report is
+// in the ledger before this function returns it. What remains is in docs/threat-model.md.
 //
 //   Ledger ledger = Ledger::open("household.ledger");
 //   const Specification specification = Specification::read("people.toml", Declaration::of(ledger));
@@ -33,14 +35,17 @@ struct ReleaseOptions {
   Progress progress;
   // Asked once everything public has been checked, with the plan that will be carried out; absent means yes.
   std::function<bool(const Plan&)> confirm;
+  // Called right before the debit. From here until release() returns the process should not be ended: a tool holds back
+  // signals.
+  std::function<void()> before_debit;
 };
 
 struct Released {
   Report report;
   // The number of the release in the ledger; absent when everything was a public constant and nothing was paid.
   std::optional<std::int64_t> release;
-  // Empty, or why the ledger could not keep the report although it has been paid for: the caller must show
-  // the report now, because it cannot be reprinted later.
+  // Empty, or why the ledger could not keep the report although it has been paid for (its disk failed since the debit): the
+  // caller must show the report now, because it cannot be reprinted later.
   std::string not_stored;
 };
 
@@ -57,8 +62,9 @@ std::filesystem::path declared_path(const Specification& specification, const Le
 // Throws, with nothing debited: what Plan throws; budget_refused when the ledger is for something else, its
 // declaration says something else, or too little is left; bad_data when a column is missing or cannot be used, or under change-one when the data do
 // not have the declared size (the message names the declared size only); io when the data cannot be read;
-// invalid_argument naming "confirm" when the answer was no. Throws with the debit standing, which the message
-// says: io when the system generator fails.
+// invalid_argument naming "confirm" when the answer was no, or the statistic that makes the report too long to be kept.
+// Throws with the debit standing, which the message says: io when the system generator fails in the middle of its work, or
+// memory that was there before the debit is gone.
 Released release(const Specification& specification, Ledger& ledger, const OpenSource& open_source,
                  const ReleaseOptions& options = {});
 

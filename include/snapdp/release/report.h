@@ -23,6 +23,15 @@ class Report {
   Report(const Plan& plan, const std::vector<std::vector<std::vector<Dyadic>>>& values,
          std::optional<std::int64_t> release, const Rational& spent, const Rational& remaining);
 
+  // What a report takes at most, in bytes, whatever is drawn and however much the ledger has spent.
+  struct Rehearsal {
+    std::size_t length = 0;
+    std::size_t memory = 0;  // to draw the values, make the report and keep it
+  };
+  // Makes the longest report that this plan can come to, and reads it back as it would be read from a ledger. Throws
+  // invalid_argument naming the statistic to reduce when that is longer than what a ledger keeps.
+  static Rehearsal rehearse(const Plan& plan);
+
   // A stored report. Throws bad_data when `text` is none.
   static Report from_json(std::string_view text);
 

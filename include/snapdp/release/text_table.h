@@ -39,7 +39,8 @@ class TextTable {
 std::string round_up_to_digits(const Rational& value, int digits);
 // A number exactly when that takes at most 12 characters, otherwise rounded up to 5 significant digits.
 std::string short_number(const Rational& value);
-// `value` with as many decimals as tell neighbours on the grid apart.
+// `value` with as many decimals as tell neighbours on the grid apart; in scientific form where that takes 30 or the value
+// has more than 20 digits.
 std::string at_grid_resolution(const Rational& value, const Rational& spacing);
 
 }  // namespace snapdp
