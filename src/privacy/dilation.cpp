@@ -12,6 +12,7 @@ namespace {
 using certified::Wide;
 
 constexpr mpfr_prec_t bits = 160;
+constexpr long most_epsilon = 10'000;
 constexpr long most_outputs = 1'000'000;
 
 [[noreturn]] void refuse(const char* parameter, const std::string& message) {
@@ -22,13 +23,8 @@ Enclosure ends(const Wide& value) {
   return {lower_end(value), upper_end(value)};
 }
 
-// e^epsilon.
+// e^epsilon, 0 <= epsilon <= most_epsilon.
 Enclosure growth_of(const Rational& epsilon) {
-  constexpr long most = 10'000;
-  if (epsilon > most) {
-    refuse("epsilon", " = " + to_string(epsilon) + ": must be at most " + std::to_string(most) +
-                          "; more protects nobody");
-  }
   const Wide::Precision precision(bits, false);
   return ends(exp(Wide(epsilon)));
 }
@@ -56,6 +52,10 @@ void require_disjoint(const char* parameter, std::vector<LogInterval> intervals)
 
 void require_epsilon(const Rational& epsilon) {
   if (epsilon < 0) refuse("epsilon", " = " + to_string(epsilon) + ": must not be negative");
+  if (epsilon > most_epsilon) {
+    refuse("epsilon", " = " + to_string(epsilon) + ": must be at most " + std::to_string(most_epsilon) +
+                          "; more protects nobody");
+  }
 }
 
 // P(ln V < x) for x <= 0, by U^S < e^x with S = 1.

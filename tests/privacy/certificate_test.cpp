@@ -390,7 +390,7 @@ TEST(Certificate, OfPrecisionModeWithBoundsFarApart) {
                                .lower = 0,
                                .upper = each.upper,
                                .mode = Mode::precision});
-    const Certificate certificate = certify(mechanism, 1, {.pairs = 2'000});
+    const Certificate certificate = certify(mechanism, {.pairs = 2'000});
     const Rational moved = std::min(Rational(each.sensitivity), Rational(each.upper));
     const Rational inner = moved / std::get<PrecisionSnapping>(mechanism.variant()).exact_scale().rational();
     EXPECT_LE(certificate.witness, certificate.bound) << each.epsilon;
