@@ -76,6 +76,23 @@ Samples of_command(const AuditArguments& arguments, double first, double second,
   return samples;
 }
 
+// Where the grid is far finer than the noise every sample is computed in multiple precision, in about `bits` / 8 + `bits`^2
+// / 8000 microseconds for scale / grid of so many bits. The fast path is for fewer than 28.
+void check_work(const Mechanism& mechanism, long count) {
+  constexpr long bits_of_fast_path = 28;
+  constexpr double most_microseconds = 2e7;
+  const long bits = Grid::at_least(Rational(mechanism.scale())).exponent() - mechanism.grid().exponent();
+  if (bits <= bits_of_fast_path) return;
+  const auto size = static_cast<double>(bits);
+  const double each = 2 * (size / 8 + size * size / 8000);
+  if (static_cast<double>(count) * each <= most_microseconds) return;
+  refuse("--samples",
+         " = " + std::to_string(count) + ": the noise scale is 2^" + std::to_string(bits) +
+             " steps of the grid " + to_string(mechanism.grid()) +
+             ", and every sample takes multiple precision; choose a coarser --grid, or at most " +
+             std::to_string(static_cast<long>(most_microseconds / each)) + " samples");
+}
+
 // One release at a time, as specifications are released.
 Samples of_mechanism(const Mechanism& mechanism, double first, double second, std::size_t count) {
   const auto draw = [&](const Dyadic& value) {
@@ -133,7 +150,9 @@ void audit_claim(const AuditArguments& arguments, const CLI::App& command) {
   const auto drawn = static_cast<std::size_t>(count);
   Samples samples;
   if (arguments.command.empty()) {
-    samples = of_mechanism(question.mechanism(epsilon), values[0], values[1], drawn);
+    const Mechanism audited = question.mechanism(epsilon);
+    check_work(audited, count);
+    samples = of_mechanism(audited, values[0], values[1], drawn);
   } else {
     check_no_mechanism(command);
     samples = of_command(arguments, values[0], values[1], drawn);

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace snapdp::chart {
 namespace {
@@ -45,14 +46,15 @@ Ticks ticks(double from, double to, double step, int decimals) {
 
 Ticks round_ticks(double from, double to, int count) {
   const double rough = (to - from) / count;
+  if (!(rough >= std::numeric_limits<double>::min()) || !std::isfinite(rough)) return {};
   const double power = std::pow(10, std::floor(std::log10(rough)));
   const double factor = rough / power;
   const double step = power * (factor < 1.5 ? 1 : factor < 3.5 ? 2 : factor < 7.5 ? 5 : 10);
   Ticks result;
   // Not more than a few times `count`.
   const double first = std::ceil(from / step - 1e-9);
-  const int steps = static_cast<int>(std::floor(to / step + 1e-9) - first);
-  for (int i = 0; i <= steps; ++i) {
+  const double last = std::min(std::floor(to / step + 1e-9), first + 3 * count);
+  for (int i = 0; first + i <= last; ++i) {
     const double multiple = first + i;
     const double value = multiple == 0 ? 0 : multiple * step;
     result.emplace_back(value, tick_text(value));
@@ -61,6 +63,7 @@ Ticks round_ticks(double from, double to, int count) {
 }
 
 Ticks logarithmic_ticks(double from, double to) {
+  if (!(from >= std::numeric_limits<double>::min()) || !std::isfinite(to)) return {};
   const int first = static_cast<int>(std::floor(std::log10(from)));
   const int last = static_cast<int>(std::ceil(std::log10(to)));
   constexpr int most_powers = 6;

@@ -32,7 +32,23 @@ constexpr double inner_width = 648;
 constexpr double inner_height = 332;
 constexpr double title_gap = 62;
 
+[[noreturn]] void refuse(const std::string& option, const std::string& why) {
+  throw Error(ErrorCode::invalid_argument, option, option + ": " + why);
+}
+
+// Whether a double holds every number on the axis and tells its ends apart.
+bool is_drawable(const Axis& axis) {
+  if (axis.logarithmic && !(axis.from >= std::numeric_limits<double>::min())) return false;
+  return std::isfinite(axis.to - axis.from) && axis.to > axis.from;
+}
+
 Panel panel_of(Svg& svg, const std::string& title, const Axis& x, const Axis& y) {
+  if (!is_drawable(x) || !is_drawable(y)) {
+    refuse("--epsilon",
+           "the numbers to draw are too large, too small or too near to each other for doubles; choose an "
+           "epsilon "
+           "nearer to 1, or bring bounds and value nearer to 0");
+  }
   return Panel(svg, left, top, inner_width, inner_height, chart::escaped(title), x, y, title_gap);
 }
 
@@ -55,10 +71,6 @@ Axis linear_axis(double least, double greatest, const std::string& title) {
   }
   const double air = (greatest - least) / 12;
   return {least - air, greatest + air, chart::round_ticks(least - air, greatest + air), title};
-}
-
-[[noreturn]] void refuse(const std::string& option, const std::string& why) {
-  throw Error(ErrorCode::invalid_argument, option, option + ": " + why);
 }
 
 // Accuracy against epsilon, from an eighth of the epsilon asked about to eight times that.
@@ -90,7 +102,7 @@ std::string plot_accuracy(const MechanismQuestion& question) {
       greatest = std::max(greatest, y);
     }
   }
-  if (!std::isfinite(greatest) || !(greatest > 0) || !(least < greatest)) {
+  if (!std::isfinite(greatest) || !(greatest > 0) || !(least <= greatest)) {
     refuse("--epsilon", "the accuracies around it have no picture; choose one nearer to 1");
   }
   for (Points* points : {&tight, &conservative, &laplace}) {

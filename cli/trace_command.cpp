@@ -1,6 +1,5 @@
 // snapdp trace.
 #include <fstream>
-#include <iterator>
 #include <memory>
 
 #include "commands.h"
@@ -18,10 +17,20 @@ struct TraceArguments {
 };
 
 std::string read_file(const std::string& path) {
+  constexpr std::size_t most_bytes = std::size_t{64} << 20;
   std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string text;
+  std::string block(std::size_t{1} << 16, '\0');
+  while (text.size() <= most_bytes &&
+         file.read(block.data(), static_cast<std::streamsize>(block.size())).gcount() > 0)
+    text.append(block, 0, static_cast<std::size_t>(file.gcount()));
   if (!file.is_open() || file.bad()) {
     throw Error(ErrorCode::io, "--vectors", "--vectors = " + path + ": cannot be read; check the path");
+  }
+  if (text.size() > most_bytes) {
+    throw Error(
+        ErrorCode::bad_data, "--vectors",
+        "--vectors = " + path + ": is longer than 64 MiB; split it, and begin each part with the header");
   }
   return text;
 }

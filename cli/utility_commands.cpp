@@ -118,13 +118,15 @@ void accuracy(const MechanismArguments& arguments) {
 constexpr double rarest = 1e-15;
 constexpr double rarest_clamped = 0x1p-1074;
 constexpr std::size_t most_rows_of_a_table = 100;
+// Of a list. More are cut: towards a far bound, or on a fine grid, there may be millions.
+constexpr std::size_t most_rows_of_a_list = 100'000;
 
 // The outputs as they are printed: the last rounding of precision mode may have made two of them one.
-OutputLaw::Table rows_of(const ReleaseLaw& law) {
+OutputLaw::Table rows_of(const ReleaseLaw& law, std::size_t most) {
   const OutputNoise& noise = law.centered().noise();
-  const OutputLaw::Table centered =
-      law.centered().table(noise.lower ? rarest_clamped : rarest, noise.upper ? rarest_clamped : rarest);
-  OutputLaw::Table table{{}, centered.below, centered.above};
+  const OutputLaw::Table centered = law.centered().table(noise.lower ? rarest_clamped : rarest,
+                                                         noise.upper ? rarest_clamped : rarest, most);
+  OutputLaw::Table table{{}, centered.below, centered.above, centered.cut};
   for (const OutputProbability& row : centered.outputs) {
     const double output = law.output(row.output);
     if (!table.outputs.empty() && table.outputs.back().output == output) {
@@ -144,6 +146,11 @@ bool has_above(const Mechanism& mechanism, const OutputLaw::Table& table) {
   return !mechanism.upper() || table.outputs.back().output != *mechanism.upper();
 }
 
+std::string cut_text(const OutputLaw::Table& rows) {
+  return to_string(Rational(rows.cut)) + " more outputs, farther from the value than these " +
+         std::to_string(rows.outputs.size()) + ", are summed up as below and above";
+}
+
 void law(const MechanismArguments& arguments, bool csv) {
   if (csv && arguments.json) {
     throw Error(ErrorCode::invalid_argument, "--csv", "--csv: cannot be combined with --json; choose one");
@@ -154,7 +161,8 @@ void law(const MechanismArguments& arguments, bool csv) {
                            ? *question.value
                            : default_value(mechanism.lower(), mechanism.upper(), mechanism.noise());
   const ReleaseLaw law(mechanism, value);
-  const OutputLaw::Table rows = rows_of(law);
+  const OutputLaw::Table rows =
+      rows_of(law, csv || arguments.json ? most_rows_of_a_list : most_rows_of_a_table + 1);
   const bool below = has_below(mechanism, rows);
   const bool above = has_above(mechanism, rows);
   if (csv) {
@@ -165,6 +173,7 @@ void law(const MechanismArguments& arguments, bool csv) {
     if (below) text += "below," + digits17(rows.below) + "\n";
     if (above) text += "above," + digits17(rows.above) + "\n";
     write_standard_output(text);
+    if (rows.cut > 0) write_standard_error("snapdp: note: " + cut_text(rows) + "\n");
     return;
   }
   const double mean = to_double_nearest(Rational(law.centered().mean()) + mechanism.origin().rational());
@@ -188,6 +197,7 @@ void law(const MechanismArguments& arguments, bool csv) {
     }
     json["below"] = below ? number(rows.below) : Json(0);
     json["above"] = above ? number(rows.above) : Json(0);
+    json["cut"] = number(rows.cut);
     print(json);
     return;
   }
@@ -197,7 +207,8 @@ void law(const MechanismArguments& arguments, bool csv) {
   summary.add({"standard deviation", shown(std::sqrt(variance))});
   if (question.at) summary.add({"P(error > " + arguments.at + ")", shown(law.miss(*question.at))});
   std::string text = summary.to_string(style_of_standard_output()) + "\n";
-  if (rows.outputs.size() <= most_rows_of_a_table) {
+  const double outputs = static_cast<double>(rows.outputs.size()) + rows.cut;
+  if (outputs <= most_rows_of_a_table) {
     TextTable table({{"output", TextTable::Align::right}, {"probability", TextTable::Align::left}});
     if (below) table.add({"below", digits17(rows.below)});
     for (const OutputProbability& row : rows.outputs) {
@@ -211,8 +222,12 @@ void law(const MechanismArguments& arguments, bool csv) {
          {"0.001", "0.01", "0.025", "0.05", "0.25", "0.5", "0.75", "0.95", "0.975", "0.99", "0.999"}) {
       table.add({p, to_string(law.output(law.centered().quantile(parse_rational(p, "p"))))});
     }
-    text += table.to_string(style_of_standard_output()) + "\n" + std::to_string(rows.outputs.size()) +
-            " outputs have a probability worth a row; --csv lists them.\n";
+    text += table.to_string(style_of_standard_output()) + "\n" + to_string(Rational(outputs)) +
+            " outputs have a probability worth a row; --csv lists " +
+            (outputs <= most_rows_of_a_list ? "them"
+                                            : "the " + std::to_string(most_rows_of_a_list) +
+                                                  " nearest to the value and sums up the rest") +
+            ".\n";
   }
   write_standard_output(text);
 }
@@ -411,7 +426,9 @@ void add_law(CLI::App& tool, Commands& commands) {
       "`above,P`, holds what\n"
       "is beyond them. Towards a bound every output is listed whose probability a double can hold; the row "
       "appears only\n"
-      "where the list does not reach the bound.\n\n" +
+      "where the list does not reach the bound. Of more than 100000 outputs those nearest to the value are "
+      "listed: `cut`\n"
+      "in JSON says how many more there were, and below and above hold their probability.\n\n" +
       std::string(numbers_footer));
 }
 

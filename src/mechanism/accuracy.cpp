@@ -45,6 +45,7 @@ void check_common(const Rational& rounding_error, const std::optional<double>& r
 
 void check(const AccuracyQuery& query) {
   check_scale(query.scale);
+  check_grid(query.grid);
   if (query.noise == NoiseKind::geometric && query.grid != Grid(0)) {
     refuse("grid", to_string(query.grid), "geometric noise gives integers: use 2^0");
   }
@@ -209,6 +210,7 @@ double accuracy_on_grid(const AccuracyQuery& query, Grid values) {
 double worst_miss(double scale, Grid grid, const Rational& accuracy) {
   const FloatEnvironment environment;
   check_scale(scale);
+  check_grid(grid);
   if (accuracy < 0) refuse("accuracy", to_string(accuracy), "must not be negative");
   if (accuracy < grid.spacing().rational() / 2) return 1.0;
   return certify([&](auto zero) {
@@ -312,8 +314,9 @@ class Target {
         alpha < 0.5 ? -std::log(alpha) : -std::log1p(Rational(alpha_.value() - 1).get_d());
     if (geometric()) return refined(approximate_geometric_scale(error_of_noise_.approximately(), log_rate));
     // Laplace's accuracy is never larger, so start there.
-    const double largest = error_of_noise_.approximately() / log_rate;
-    for (int j = std::clamp(std::ilogb(largest) + 1, -1022, 1023); j >= -1022; --j) {
+    const double quotient = error_of_noise_.approximately() / log_rate;
+    const double largest = quotient > 0x1p-1022 ? std::min(quotient, 0x1p1023) : 0x1p-1022;
+    for (int j = std::min(std::ilogb(largest) + 1, 1023); j >= -1022; --j) {
       const double power = std::ldexp(1.0, j);
       if (!grid(power)) continue;
       const double accuracy = approximate_steps();

@@ -38,8 +38,23 @@ class BiasCurve {
   BiasCurve(double ratio, std::optional<double> lower, std::optional<double> upper)
       : ratio_(ratio), q_(std::exp(-1 / ratio)), p_(-std::expm1(-1 / ratio)), lower_(lower), upper_(upper) {}
 
-  // The largest |b| on [low, high], added to `best` with its y.
+  // The largest |b| on [low, high], added to `best` with its y; less than a few steps of the grid.
   void search(double low, double high, double& best_y, double& best) const {
+    // Whole steps move nothing but the numbers: near zero y has a fraction, and m + 1 is another number than m.
+    const double origin = std::floor(low);
+    const auto moved = [&](const std::optional<double>& bound) {
+      return bound ? std::optional<double>(*bound - origin) : std::nullopt;
+    };
+    constexpr double greatest_index = 0x1p53;
+    const BiasCurve near_zero(ratio_, moved(lower_), moved(upper_));
+    double y = 0;
+    const double before = best;
+    near_zero.search_near_zero(low - origin, std::min(high, greatest_index) - origin, y, best);
+    if (best > before) best_y = origin + y;
+  }
+
+ private:
+  void search_near_zero(double low, double high, double& best_y, double& best) const {
     double m = std::floor(low + 0.5);
     do {
       const double from = std::max(low, m - 0.5);
@@ -65,7 +80,6 @@ class BiasCurve {
     } while (m - 0.5 < high);
   }
 
- private:
   struct Piece {
     double constant;
     double up;

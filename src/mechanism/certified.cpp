@@ -4,6 +4,8 @@
 #include <array>
 #include <limits>
 
+#include "snapdp/error.h"
+
 namespace snapdp::certified {
 namespace {
 
@@ -27,6 +29,13 @@ double ceiling(Pair x) {
 }
 
 }  // namespace
+
+void refuse_undecided() {
+  throw Error(
+      ErrorCode::invalid_argument, "scale",
+      "scale: it is so far from the other numbers that nothing between them can be told; bring scale, grid, "
+      "bounds and value nearer to each other");
+}
 
 // ---- Fast ----
 
@@ -507,15 +516,29 @@ double shifted_double(mpfr_srcptr value, long exponent, mpfr_rnd_t rounding) {
 
 }  // namespace
 
-Rational lower_end(const Wide& a) {
+namespace {
+
+Rational end_of(mpfr_srcptr value, mpfr_rnd_t direction) {
+  constexpr mpfr_exp_t greatest_exponent = 65536;
+  if (mpfr_zero_p(value) != 0) return 0;
+  if (mpfr_number_p(value) == 0 || mpfr_get_exp(value) > greatest_exponent) throw Undecided();
   Rational end;
-  mpfr_get_q(end.get_mpq_t(), a.low_);
+  if (mpfr_get_exp(value) >= -greatest_exponent) {
+    mpfr_get_q(end.get_mpq_t(), value);
+  } else if ((mpfr_sgn(value) > 0) == (direction == MPFR_RNDU)) {
+    end = mpfr_sgn(value);
+    mpq_div_2exp(end.get_mpq_t(), end.get_mpq_t(), greatest_exponent);
+  }
   return end;
 }
+
+}  // namespace
+
+Rational lower_end(const Wide& a) {
+  return end_of(a.low_, MPFR_RNDD);
+}
 Rational upper_end(const Wide& a) {
-  Rational end;
-  mpfr_get_q(end.get_mpq_t(), a.high_);
-  return end;
+  return end_of(a.high_, MPFR_RNDU);
 }
 double round_nearest(const Wide& a, long exponent) {
   const double low = shifted_double(a.low_, exponent, MPFR_RNDN);

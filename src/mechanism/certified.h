@@ -25,6 +25,9 @@ namespace snapdp::certified {
 // it.
 struct Undecided {};
 
+// Throws invalid_argument: what 4096 bits and MPFR's exponents leave undecided has numbers of absurd sizes.
+[[noreturn]] void refuse_undecided();
+
 // hi + lo, a double-double with |lo| <= ulp(hi) / 2, enclosing [hi + lo - radius, hi + lo + radius].
 //
 // The error bounds of the operations are those of Joldes, Muller and Popescu, "Tight and rigorous error
@@ -124,7 +127,8 @@ class Wide {
   friend double round_nearest(const Wide& a, long exponent);
   friend double round_up(const Wide& a, long exponent);
   friend double round_down(const Wide& a, long exponent);
-  // The ends of the enclosure, exactly.
+  // The ends of the enclosure, exactly; between 2^-65536 and 0 in magnitude, where a fraction may need a billion digits,
+  // the farther out of the two. Throws Undecided beyond 2^65536.
   friend Rational lower_end(const Wide& a);
   friend Rational upper_end(const Wide& a);
 
@@ -182,7 +186,11 @@ auto certify(const Formula& formula) {
   }
   // Enough for integers up to the ratio of any two doubles.
   const Wide::Precision precision(4096, true);
-  return formula(Wide());
+  try {
+    return formula(Wide());
+  } catch (const Undecided&) {
+    refuse_undecided();
+  }
 }
 
 // ---- Implementation of the inline part ----

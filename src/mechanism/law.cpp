@@ -73,11 +73,19 @@ double round_index(double x, Grid grid) {
   return q - whole >= 0.5 ? whole + 1 : whole;
 }
 
+// The exponents of doubles, and of their products and quotients, lie well inside.
+void check_grid(Grid grid) {
+  constexpr long greatest_exponent = 65536;
+  if (grid.exponent() < -greatest_exponent || grid.exponent() > greatest_exponent)
+    refuse("grid", to_string(grid), "must lie between 2^-65536 and 2^65536");
+}
+
 void check_noise(const OutputNoise& noise) {
   if (!(noise.scale > 0) || !std::isfinite(noise.scale)) {
     refuse("scale", to_string(noise.scale),
            "must be positive and finite; the scale of the noise is sensitivity / epsilon");
   }
+  check_grid(noise.grid);
   if (noise.kind == NoiseKind::geometric && noise.grid != Grid(0)) {
     refuse("grid", to_string(noise.grid), "geometric noise gives integers: use 2^0");
   }
@@ -279,11 +287,32 @@ OutputLaw::Table OutputLaw::table(double least) const {
   return table(least, least);
 }
 
-OutputLaw::Table OutputLaw::table(double least_below, double least_above) const {
+namespace {
+
+// Indices of outputs, whole numbers of at most 2^53 in magnitude.
+struct IndexRange {
+  double first;
+  double last;
+
+  double size() const { return last - first + 1; }
+};
+
+// The `most` indices of a range that are nearest to its index `center`; fewer on one side leave more for the other.
+IndexRange nearest_indices(const IndexRange& range, double center, double most) {
+  const double more = most - 1;
+  const double first = std::max(range.first, std::min(center - std::floor(more / 2), range.last - more));
+  return {first, std::min(range.last, first + more)};
+}
+
+}  // namespace
+
+OutputLaw::Table OutputLaw::table(double least_below, double least_above,
+                                  std::optional<std::size_t> most) const {
   const FloatEnvironment environment;
   for (const double least : {least_below, least_above}) {
     if (!(least > 0) || !(least < 1)) refuse("least", to_string(least), "must lie strictly between 0 and 1");
   }
+  if (most == 0) refuse("most", "0", "must be at least 1");
   const double center = round_index(clamped_, noise_.grid);
   const auto output = [&](double index) {
     double x = std::ldexp(index, static_cast<int>(noise_.grid.exponent()));
@@ -299,34 +328,40 @@ OutputLaw::Table OutputLaw::table(double least_below, double least_above) const 
   const auto reach = [&](double least) {
     return std::ceil(ratio * std::max(0.0, -std::log(least) - std::log(std::max(ratio, 0.25)))) + 2;
   };
-  double first = center - reach(least_below);
-  double last = center + reach(least_above);
-  if (noise_.lower) first = std::max(first, floor_index(*noise_.lower, noise_.grid));
-  if (noise_.upper) last = std::min(last, ceil_index(*noise_.upper, noise_.grid));
-  if (!(last - first < most_rows)) {
+  // Beyond 2^53 the next index is no double, and no output.
+  IndexRange range{std::max(center - reach(least_below), -greatest_index),
+                   std::min(center + reach(least_above), greatest_index)};
+  if (noise_.lower) range.first = std::max(range.first, floor_index(*noise_.lower, noise_.grid));
+  if (noise_.upper) range.last = std::min(range.last, ceil_index(*noise_.upper, noise_.grid));
+  if (!most && !(range.size() <= most_rows)) {
     refuse("grid", to_string(noise_.grid),
            "the law has more than ten million outputs of probability " +
                to_string(std::min(least_below, least_above)) +
                " or more; choose a coarser grid or raise the least probability");
   }
   const auto keep = [&](double index, double least) { return probability(output(index)) >= least; };
-  while (first < center && !keep(first, least_below)) ++first;
-  while (last > center && !keep(last, least_above)) --last;
-  Table table;
-  const auto rows = static_cast<std::size_t>(last - first) + 1;
+  while (range.first < center && !keep(range.first, least_below)) ++range.first;
+  while (range.last > center && !keep(range.last, least_above)) --range.last;
+  Table table{};
+  if (most) {
+    const double all = range.size();
+    range = nearest_indices(range, center, static_cast<double>(*most));
+    table.cut = all - range.size();
+  }
+  const auto rows = static_cast<std::size_t>(range.size());
   for (std::size_t row = 0; row < rows; ++row) {
-    const double x = output(first + static_cast<double>(row));
+    const double x = output(range.first + static_cast<double>(row));
     table.outputs.push_back({x, probability(x)});
   }
   table.below = certify([&](auto zero) {
     using Real = decltype(zero);
     if (noise_.lower && table.outputs.front().output == *noise_.lower) return 0.0;
-    return round_nearest(OutputTails<Real>(noise_, clamped_).at_most(Real(first) - Real(1.0)), 0);
+    return round_nearest(OutputTails<Real>(noise_, clamped_).at_most(Real(range.first) - Real(1.0)), 0);
   });
   table.above = certify([&](auto zero) {
     using Real = decltype(zero);
     if (noise_.upper && table.outputs.back().output == *noise_.upper) return 0.0;
-    return round_nearest(OutputTails<Real>(noise_, clamped_).at_least(Real(last) + Real(1.0)), 0);
+    return round_nearest(OutputTails<Real>(noise_, clamped_).at_least(Real(range.last) + Real(1.0)), 0);
   });
   return table;
 }

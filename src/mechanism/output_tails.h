@@ -14,7 +14,8 @@
 
 namespace snapdp {
 
-// Throws invalid_argument naming the offending field.
+// Throw invalid_argument naming the offending field.
+void check_grid(Grid grid);
 void check_noise(const OutputNoise& noise);
 // Also checks the value; returns it clamped to the bounds.
 double checked_value(const OutputNoise& noise, double value, const char* parameter);

@@ -41,9 +41,12 @@ class PrecisionLaw {
   // K: outputs have indices from -K to K.
   const Integer& outermost() const { return outermost_; }
 
-  // P(output = k | x), |x| <= half_width, -K <= k <= K, into `result`, exactly: it needs probability_bits() bits.
-  void probability(const Integer& k, const Dyadic& x, Real& result);
+  // P(output = k | x) * 2^shift, |x| <= half_width, -K <= k <= K, into `result`, exactly: it needs probability_bits()
+  // bits. The shift is what it returns: 0 for outputs within 2^16 scales of x; farther out the probability itself may lie
+  // beyond MPFR's exponents, as e^-1e12 does.
+  Integer probability(const Integer& k, const Dyadic& x, Real& result);
   mpfr_prec_t probability_bits() const { return precision_ + 64; }
+  // P(output = k | x) for an output within 2^16 scales of x.
   Rational probability(const Integer& k, const Dyadic& x);
 
  private:
@@ -53,8 +56,10 @@ class PrecisionLaw {
     bool reached;
   };
   Threshold threshold(const Integer& k, const Dyadic& x) const;
-  // P(noise > distance or, with `reached`, >= distance | the noise is positive), for distance > 0.
-  void tail(const Dyadic& distance, bool reached, Real& result);
+  // The shift for tails beyond `distance` > 0.
+  Integer shift_at(const Dyadic& distance);
+  // P(noise > distance or, with `reached`, >= distance | the noise is positive) * 2^shift, for distance > 0.
+  void tail(const Dyadic& distance, bool reached, const Integer& shift, Real& result);
 
   mpfr_prec_t precision_;
   Grid grid_;

@@ -1,14 +1,23 @@
 #include "mechanism/slow_path.h"
 
+#include <bit>
+
 #include "mechanism/secret.h"
 
 namespace snapdp {
 namespace {
 
+// How many binary digits of the noise tell digits from digits + 1: a relative 1 / digits in U, and so at least that divided
+// by count in its logarithm. Leading zeros of U take none.
+mpfr_prec_t telling_bits(const Integer& digits, long count) {
+  return static_cast<mpfr_prec_t>(mpz_sizeinbase(digits.get_mpz_t(), 2)) +
+         static_cast<mpfr_prec_t>(std::bit_width(static_cast<unsigned long>(count)));
+}
+
 // A bound of (scale / grid) * |ln(digits / 2^count)|: below for RNDD, above for RNDU. `digits` > 0.
 Dyadic noise_bound(const Integer& digits, long count, double scale, Grid grid, mpfr_rnd_t direction) {
-  // 64 bits more than U has: rounding is negligible beside the width of the interval of U.
-  SecretReal x(count + 64);
+  // 64 bits more than that: rounding is negligible beside the width of the interval of U.
+  SecretReal x(telling_bits(digits, count) + 64);
   mpfr_set_z_2exp(x.get(), digits.get_mpz_t(), -count, MPFR_RNDN);  // exact
   // ln <= 0: a bound of the magnitude from above is one of the logarithm from below.
   mpfr_log(x.get(), x.get(), direction == MPFR_RNDU ? MPFR_RNDD : MPFR_RNDU);

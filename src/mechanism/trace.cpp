@@ -156,6 +156,12 @@ class Row {
   std::vector<std::uint64_t> words(bool filling) const {
     const std::string_view digits = text(uniform_bits);
     if (digits.empty()) refuse(uniform_bits, "must not be empty");
+    // More bits than any sample draws, and few enough that those which decide late are computed soon.
+    constexpr std::size_t most_digits = 4096;
+    if (digits.size() > most_digits) {
+      refuse(uniform_bits, "has more than " + std::to_string(most_digits) +
+                               " digits; leave out those after the one that decides the output");
+    }
     std::vector<std::uint64_t> words = {};
     std::size_t free = 0;  // bits still to be set in the last word
     const auto append = [&](bool bit) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "privacy/randomized_response.h"
 #include "snapdp/error.h"
 #include "snapdp/numeric/float_environment.h"
+#include "snapdp/numeric/grid.h"
 
 namespace snapdp {
 namespace {
@@ -19,6 +21,13 @@ using composition::Group;
 
 // As in a ledger: denominators that share nothing would multiply without end.
 constexpr std::size_t most_sum_digits = 1024;
+
+bool has_more_digits(const Rational& value, std::size_t digits) {
+  // One too many at most for each of the two; writing the number takes far longer.
+  const std::size_t about =
+      mpz_sizeinbase(value.get_num_mpz_t(), 10) + mpz_sizeinbase(value.get_den_mpz_t(), 10) + 1;
+  return about > digits && value.get_str().size() > digits;
+}
 
 // One group for each epsilon, the smaller counts first.
 std::vector<Group> grouped(std::span<const EqualReleases> releases) {
@@ -39,7 +48,7 @@ std::vector<Group> grouped(std::span<const EqualReleases> releases) {
     }
     counts[equal.epsilon] += equal.count;
     sum += equal.epsilon * equal.count;
-    if (sum.get_str().size() > most_sum_digits) {
+    if (has_more_digits(sum, most_sum_digits)) {
       throw Error(ErrorCode::invalid_argument, "epsilon",
                   "epsilon = " + to_string(equal.epsilon) + ": the exact sum would need more than " +
                       std::to_string(most_sum_digits) + " digits; write the epsilons as short decimals");
@@ -99,67 +108,86 @@ Rational in_decimal(mpfr_srcptr value, mpfr_rnd_t direction) {
 // delta(x) <= delta if and only if x >= log((A_j - delta) / B_j) for all j, and the least such x is the largest of
 // these numbers, or 0. Outcomes of equal loss count as one; within n equal epsilons they are binomial.
 
-// The sums of the weights of the plus signs, each with its probability, rising.
+// The sums of the weights of the plus signs, rising, each with its probabilities P and Q. What is left out has at most
+// the probability `left_out` under P.
 template <typename Key>
 struct Outcomes {
   std::vector<Key> sums;
   std::vector<PositiveInterval> masses;
+  std::vector<PositiveInterval> neighbors;
+  PositiveInterval left_out;
 };
 
-// With one more group, of this weight and these probabilities of 0, 1 ... plus signs.
+// With one more group of this weight.
 template <typename Key>
 Outcomes<Key> convolved(const Outcomes<Key>& outcomes, const Key& weight,
-                        const std::vector<PositiveInterval>& binomial) {
+                        const composition::PlusCounts& counts) {
   struct Pair {
     Key sum;
     std::uint32_t outcome;
     std::uint32_t plus;
   };
   std::vector<Pair> pairs;
-  pairs.reserve(outcomes.sums.size() * binomial.size());
-  for (std::uint32_t plus = 0; plus < binomial.size(); ++plus) {
-    const Key more = weight * plus;
+  pairs.reserve(outcomes.sums.size() * counts.masses.size());
+  for (std::uint32_t plus = 0; plus < counts.masses.size(); ++plus) {
+    const Key more = weight * (counts.first + plus);
     for (std::uint32_t outcome = 0; outcome < outcomes.sums.size(); ++outcome) {
       pairs.push_back({outcomes.sums[outcome] + more, outcome, plus});
     }
   }
   std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.sum < b.sum; });
-  Outcomes<Key> result;
+  Outcomes<Key> result{{}, {}, {}, outcomes.left_out};
+  result.left_out += counts.left_out;
   for (const Pair& pair : pairs) {
     PositiveInterval mass = outcomes.masses[pair.outcome];
-    mass *= binomial[pair.plus];
+    PositiveInterval neighbor = outcomes.neighbors[pair.outcome];
+    mass *= counts.masses[pair.plus];
+    neighbor *= counts.neighbors[pair.plus];
     if (!result.sums.empty() && result.sums.back() == pair.sum) {
       result.masses.back() += mass;
+      result.neighbors.back() += neighbor;
     } else {
       result.sums.push_back(pair.sum);
       result.masses.push_back(std::move(mass));
+      result.neighbors.push_back(std::move(neighbor));
     }
   }
   return result;
 }
 
-// The least epsilon, enclosed by arithmetic of so many bits.
+// The bits of delta that outcomes left out may take: enough for the bits that the arithmetic has, and few enough for
+// A_j - delta to lose some.
+constexpr long spare_bits = 40;
+
+// A probability to leave out at each end of a group.
+PositiveInterval negligible_for(const std::vector<Group>& groups, const Rational& delta, mpfr_prec_t bits) {
+  const Rational share(Integer(1), Integer(4 * groups.size()) << static_cast<mp_bitcnt_t>(bits - spare_bits));
+  return {bits, Rational(delta * share)};
+}
+
+// The least epsilon, enclosed by arithmetic of so many bits. Outcomes that are left out may add all of their probability
+// to delta(x) or nothing.
 template <typename Key>
 PositiveInterval least_epsilon(const std::vector<Group>& groups, const std::vector<Key>& weights,
                                const Rational& delta, mpfr_prec_t bits) {
-  Outcomes<Key> outcomes;
-  outcomes.sums.push_back(0);
-  outcomes.masses.emplace_back(bits, 1);
+  const WideExponents exponents;
+  const PositiveInterval negligible = negligible_for(groups, delta, bits);
+  const PositiveInterval one(bits, 1);
+  Outcomes<Key> outcomes{{0}, {one}, {one}, PositiveInterval(bits)};
   Key total = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const std::vector<PositiveInterval> masses = composition::plus_counts(groups[i], bits);
-    outcomes = convolved(outcomes, weights[i], masses);
-    total += weights[i] * static_cast<std::uint32_t>(groups[i].count);
+    outcomes = convolved(outcomes, weights[i], composition::plus_counts(groups[i], negligible));
+    total += weights[i] * groups[i].count;
   }
-  const PositiveInterval allowed(bits, delta);
+  PositiveInterval allowed(bits, delta);
+  allowed.lower_by(outcomes.left_out);
   PositiveInterval a(bits);
   PositiveInterval b(bits);
-  PositiveInterval largest(bits, 1);  // of (A_j - delta) / B_j
-  const std::size_t size = outcomes.sums.size();
+  PositiveInterval largest = one;  // of (A_j - delta) / B_j
   // The loss is positive where more than half of the weight has plus signs.
-  for (std::size_t j = size; j-- > 0 && outcomes.sums[j] * 2 > total;) {
+  for (std::size_t j = outcomes.sums.size(); j-- > 0 && outcomes.sums[j] * 2 > total;) {
     a += outcomes.masses[j];
-    b += outcomes.masses[size - 1 - j];  // turning all signs around swaps P and Q
+    b += outcomes.neighbors[j];
     largest.raise_to(PositiveInterval::excess_ratio(a, allowed, b));
   }
   return largest.log();
@@ -186,42 +214,97 @@ std::optional<std::vector<Integer>> common_weights(const std::vector<Group>& gro
 // At most so many pairs of outcomes are multiplied, so that it takes about a second.
 constexpr double most_pairs = 2.5e6;
 
-bool is_affordable(const std::vector<Group>& groups, const std::vector<Integer>& weights) {
+// About how many pairs of outcomes are multiplied when n signs have at most sqrt(n spread) outcomes on each side of the
+// mean, and n + 1 in all.
+double pairs_of(const std::vector<Group>& groups, const std::vector<Integer>& weights, double spread) {
   double outcomes = 1;
   double pairs = 0;
   Integer total = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const double next = outcomes * (static_cast<double>(groups[i].count) + 1);
+    const auto count = static_cast<double>(groups[i].count);
+    const double next = outcomes * std::min(count + 1, 2 * std::sqrt(count * spread) + 2);
     pairs += next;
     total += weights[i] * groups[i].count;
     outcomes = std::min(next, total.get_d() + 1);
   }
-  return pairs <= most_pairs;
+  return pairs;
+}
+
+bool is_affordable(const std::vector<Group>& groups, const std::vector<Integer>& weights) {
+  return pairs_of(groups, weights, std::numeric_limits<double>::infinity()) <= most_pairs;
+}
+
+// By Hoeffding's inequality all but a share s of the probability lies within sqrt(n log(1/s) / 2) of the mean on each side.
+double spread_of(const std::vector<Group>& groups, const Rational& delta, mpfr_prec_t bits) {
+  const double doublings = static_cast<double>(bits - spare_bits - Grid::at_most(delta).exponent()) +
+                           std::log2(4.0 * static_cast<double>(groups.size()));
+  return doublings * std::log(2.0) / 2;
+}
+
+bool is_narrow(const CompositionBound& bound) {
+  const Rational width = bound.epsilon - bound.at_least;
+  return width <= Rational(1, 1'000'000'000'000) || width * (std::int64_t{1} << 60) <= bound.epsilon;
 }
 
 CompositionBound exact(const std::vector<Group>& groups, const std::vector<Integer>& weights,
-                       const Rational& delta) {
+                       const Rational& sum, const Rational& delta) {
   std::vector<std::int64_t> small;
   Integer total = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) total += weights[i] * groups[i].count;
   if (total <= std::int64_t{1} << 61) {
     for (const Integer& weight : weights) small.push_back(weight.get_si());
   }
-  CompositionBound bound;
-  // More bits where A_j - delta or a large exponent lost too many.
-  for (mpfr_prec_t bits = 128; bits <= 4096; bits *= 2) {
+  constexpr mpfr_prec_t least_bits = 128;
+  constexpr mpfr_prec_t most_bits = 4096;
+  CompositionBound bound{sum, 0};
+  double work = 0;
+  // More bits where A_j - delta lost too many, as long as that is affordable.
+  for (mpfr_prec_t bits = least_bits; bits <= most_bits; bits *= 2) {
+    work +=
+        pairs_of(groups, weights, spread_of(groups, delta, bits)) * static_cast<double>(bits / least_bits);
+    if (bits > least_bits && work > 4 * most_pairs) break;
     const PositiveInterval least = small.empty() ? least_epsilon(groups, weights, delta, bits)
                                                  : least_epsilon(groups, small, delta, bits);
     bound.at_least = in_decimal(least.low(), MPFR_RNDD);
-    if (mpfr_inf_p(least.high()) != 0) {
-      bound.epsilon = sum_of(groups);
-      continue;
-    }
-    bound.epsilon = in_decimal(least.high(), MPFR_RNDU);
-    const Rational width = bound.epsilon - bound.at_least;
-    if (width <= Rational(1, 1'000'000'000'000) || width * (std::int64_t{1} << 60) <= bound.epsilon) break;
+    bound.epsilon = mpfr_inf_p(least.high()) != 0 ? sum : in_decimal(least.high(), MPFR_RNDU);
+    if (is_narrow(bound)) break;
   }
   return bound;
+}
+
+// Where nothing better is affordable: P(S) - e^x Q(S) <= P(S) (1 - e^(x - sum)) for every S, so that x = sum + log(1 - delta)
+// holds; and the outcome without a minus needs sum + log(1 - delta / A_1).
+CompositionBound of_one_outcome(const std::vector<Group>& groups, const Rational& sum,
+                                const Rational& delta) {
+  constexpr mpfr_prec_t bits = 256;
+  PositiveInterval likeliest(bits, 1);
+  for (const Group& group : groups) {
+    likeliest *= PositiveInterval::exp_minus(bits, group.epsilon)
+                     .one_plus_reciprocal()
+                     .power(static_cast<unsigned long>(group.count));
+  }
+  Real logarithm(bits);
+  mpfr_set_q(logarithm.get(), Rational(-delta).get_mpq_t(), MPFR_RNDU);
+  mpfr_log1p(logarithm.get(), logarithm.get(), MPFR_RNDU);
+  const auto exactly = [](mpfr_srcptr value) {
+    Rational result;
+    mpfr_get_q(result.get_mpq_t(), value);
+    return result;
+  };
+  CompositionBound bound{std::max(Rational(0), Rational(sum + exactly(logarithm.get()))), 0};
+  mpfr_set_q(logarithm.get(), delta.get_mpq_t(), MPFR_RNDU);
+  mpfr_div(logarithm.get(), logarithm.get(), likeliest.low(), MPFR_RNDU);
+  if (mpfr_cmp_ui(logarithm.get(), 1) < 0) {
+    mpfr_neg(logarithm.get(), logarithm.get(), MPFR_RNDN);
+    mpfr_log1p(logarithm.get(), logarithm.get(), MPFR_RNDD);
+    bound.at_least = std::max(Rational(0), Rational(sum + exactly(logarithm.get())));
+  }
+  return bound;
+}
+
+// The intersection of two enclosures.
+CompositionBound intersection(const CompositionBound& a, const CompositionBound& b) {
+  return {std::min(a.epsilon, b.epsilon), std::max(a.at_least, b.at_least)};
 }
 
 // log(1 - 1/alpha) + (log(1/delta) - log(alpha)) / (alpha - 1) + alpha rho, rounded up. 0 < delta < 1.
@@ -259,11 +342,13 @@ CompositionBound optimal_composition(std::span<const EqualReleases> releases, co
   const Rational sum = sum_of(groups);
   if (delta == 0) return {sum, sum};
   const std::optional<std::vector<Integer>> weights = common_weights(groups);
-  CompositionBound bound;
-  if (weights && is_affordable(groups, *weights)) {
-    bound = exact(groups, *weights, delta);
-  } else {
-    bound = composition::on_a_grid(groups, weights, sum, delta);
+  CompositionBound bound{sum, 0};
+  // Beyond 2^60 e^-sum leaves MPFR's exponents.
+  const bool affordable = sum <= Rational(0x1p60) && weights && is_affordable(groups, *weights);
+  if (affordable) bound = exact(groups, *weights, sum, delta);
+  if (!affordable || !is_narrow(bound)) {
+    bound = intersection(bound, composition::on_a_grid(groups, weights, sum, delta));
+    bound = intersection(bound, of_one_outcome(groups, sum, delta));
     bound.epsilon = std::min(bound.epsilon, *zcdp_to_epsilon(zcdp_composition(releases), delta));
   }
   // The sum is a bound too, and an exact one, which rounding must not exceed.

@@ -99,11 +99,15 @@ void trim(Distribution& distribution, double cut) {
 }
 
 Distribution signs(const Group& group, double cut) {
+  constexpr mpfr_prec_t bits = 128;
+  const PlusCounts counts = plus_counts(group, PositiveInterval(bits, Rational(cut * 0x1p-20)));
   Distribution result;
+  result.first = counts.first;
   result.mass.clear();
-  for (const PositiveInterval& mass : plus_counts(group, 128)) {
+  for (const PositiveInterval& mass : counts.masses) {
     result.mass.push_back(mpfr_get_d(mass.high(), MPFR_RNDN));
   }
+  result.dropped = mpfr_get_d(counts.left_out.high(), MPFR_RNDU);
   result.error = 2 * unit;
   result.absolute = 0x1p-1074;
   trim(result, cut);

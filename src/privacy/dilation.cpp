@@ -12,6 +12,8 @@ namespace {
 using certified::Wide;
 
 constexpr mpfr_prec_t bits = 160;
+constexpr long most_epsilon = 10'000;
+constexpr long most_outputs = 1'000'000;
 
 [[noreturn]] void refuse(const char* parameter, const std::string& message) {
   throw Error(ErrorCode::invalid_argument, parameter, parameter + message);
@@ -19,6 +21,12 @@ constexpr mpfr_prec_t bits = 160;
 
 Enclosure ends(const Wide& value) {
   return {lower_end(value), upper_end(value)};
+}
+
+// e^epsilon, 0 <= epsilon <= most_epsilon.
+Enclosure growth_of(const Rational& epsilon) {
+  const Wide::Precision precision(bits, false);
+  return ends(exp(Wide(epsilon)));
 }
 
 Enclosure operator+(const Enclosure& a, const Enclosure& b) {
@@ -44,6 +52,10 @@ void require_disjoint(const char* parameter, std::vector<LogInterval> intervals)
 
 void require_epsilon(const Rational& epsilon) {
   if (epsilon < 0) refuse("epsilon", " = " + to_string(epsilon) + ": must not be negative");
+  if (epsilon > most_epsilon) {
+    refuse("epsilon", " = " + to_string(epsilon) + ": must be at most " + std::to_string(most_epsilon) +
+                          "; more protects nobody");
+  }
 }
 
 // P(ln V < x) for x <= 0, by U^S < e^x with S = 1.
@@ -118,6 +130,11 @@ std::vector<LogInterval> output_intervals(const OutputNoise& noise, const Ration
                                     : floor(Rational((y - depth * scale) / step));
   const Integer last = noise.upper ? ceil(Rational(Rational(*noise.upper) / step))
                                    : ceil(Rational((y + depth * scale) / step));
+  if (last - first >= most_outputs) {
+    throw Error(ErrorCode::invalid_argument, "grid",
+                "grid = " + to_string(noise.grid) + ": there are more than " + std::to_string(most_outputs) +
+                    " outputs; take a coarser grid, nearer bounds or less depth");
+  }
   const auto boundary = [&](const Integer& k) {
     return Rational(((Rational(k) - Rational(1, 2)) * step - y) / scale);
   };
@@ -139,11 +156,7 @@ Enclosure lifting_divergence(const DilationLaw& law, const std::vector<LogInterv
   require_epsilon(epsilon);
   require_disjoint("here", here);
   require_disjoint("there", there);
-  Enclosure growth;
-  {
-    const Wide::Precision precision(bits, false);
-    growth = ends(exp(Wide(epsilon)));
-  }
+  const Enclosure growth = growth_of(epsilon);
   Enclosure sum{0, 0};
   for (std::size_t i = 0; i < here.size(); ++i) {
     const Enclosure p = law.probability(here[i]);
@@ -162,11 +175,7 @@ Enclosure dilation_divergence(const DilationLaw& law, const std::vector<LogInter
   require_disjoint("intervals", intervals);
   if (reach < 0) refuse("reach", " = " + to_string(reach) + ": must not be negative");
   if (tolerance <= 0) refuse("tolerance", " = " + to_string(tolerance) + ": must be greater than 0");
-  Enclosure growth;
-  {
-    const Wide::Precision precision(bits, false);
-    growth = ends(exp(Wide(epsilon)));
-  }
+  const Enclosure growth = growth_of(epsilon);
   std::vector<Enclosure> own;
   Rational left_out = 1;
   for (const LogInterval& interval : intervals) {

@@ -28,8 +28,7 @@ class Search {
         numerator_(law_.probability_bits()),
         denominator_(law_.probability_bits()),
         laplace_(law_.probability_bits()) {
-    mpfr_set_q(laplace_.get(), Rational(distance_.rational() / scale_.rational()).get_mpq_t(), MPFR_RNDN);
-    mpfr_exp(laplace_.get(), laplace_.get(), MPFR_RNDN);
+    set_laplace(Rational(distance_.rational() / scale_.rational()));
     const Rational reach = 2 * law_.half_width().rational() + grid_.spacing().rational();
     farthest_ = Grid::at_least(reach).exponent();
     farthest_in_scales_ = Grid::at_least(Rational(reach / scale_.rational())).exponent();
@@ -68,6 +67,32 @@ class Search {
     return fine.value(floor(Rational(distance / fine.spacing().rational())));
   }
 
+  // laplace_ and its shift for e^x, x > 0: MPFR's exponents hold it without a shift up to e^(10^8).
+  void set_laplace(const Rational& x) {
+    constexpr unsigned long greatest_without_shift = 1UL << 16;
+    if (x < greatest_without_shift) {
+      mpfr_set_q(laplace_.get(), x.get_mpq_t(), MPFR_RNDN);
+      mpfr_exp(laplace_.get(), laplace_.get(), MPFR_RNDN);
+      return;
+    }
+    const mpfr_prec_t bits = law_.probability_bits() + 2 * Grid::at_least(x).exponent();
+    Real exponent(bits);
+    Real doubling(bits);
+    mpfr_set_q(exponent.get(), x.get_mpq_t(), MPFR_RNDN);
+    mpfr_const_log2(doubling.get(), MPFR_RNDN);
+    mpfr_div(exponent.get(), exponent.get(), doubling.get(), MPFR_RNDN);
+    mpfr_get_z(laplace_shift_.get_mpz_t(), exponent.get(), MPFR_RNDD);
+    mpfr_frac(exponent.get(), exponent.get(), MPFR_RNDN);
+    mpfr_mul(exponent.get(), exponent.get(), doubling.get(), MPFR_RNDN);
+    mpfr_exp(laplace_.get(), exponent.get(), MPFR_RNDN);
+  }
+
+  // x * 2^shift; 0 or an infinity where that is beyond MPFR's exponents.
+  static void multiply(Real& x, const Integer& shift) {
+    static const Integer far = Integer(1) << 60;
+    mpfr_mul_2si(x.get(), x.get(), std::clamp(shift, Integer(-far), far).get_si(), MPFR_RNDN);
+  }
+
   static void keep(std::vector<Candidate>& candidates, std::size_t count) {
     std::sort(candidates.begin(), candidates.end(),
               [](const Candidate& a, const Candidate& b) { return a.excess > b.excess; });
@@ -75,11 +100,12 @@ class Search {
   }
 
   Candidate valued(Candidate candidate) {
-    law_.probability(candidate.index, candidate.x, numerator_);
-    law_.probability(candidate.index, candidate.y, denominator_);
+    const Integer at_x = law_.probability(candidate.index, candidate.x, numerator_);
+    const Integer at_y = law_.probability(candidate.index, candidate.y, denominator_);
     // P(x) / (P(y) e^(distance / scale)) - 1 is tiny; its digits are what counts.
     mpfr_mul(denominator_.get(), denominator_.get(), laplace_.get(), MPFR_RNDN);
     mpfr_div(numerator_.get(), numerator_.get(), denominator_.get(), MPFR_RNDN);
+    multiply(numerator_, at_y - at_x - laplace_shift_);
     mpfr_sub_ui(numerator_.get(), numerator_.get(), 1, MPFR_RNDN);
     mpfr_mul_2si(numerator_.get(), numerator_.get(), precision_, MPFR_RNDN);
     candidate.excess = mpfr_get_d(numerator_.get(), MPFR_RNDN);
@@ -87,11 +113,21 @@ class Search {
   }
 
   Rational loss_down(const Candidate& candidate) {
-    const Rational ratio =
-        law_.probability(candidate.index, candidate.x) / law_.probability(candidate.index, candidate.y);
-    Real loss(2 * precision_ + 128);
+    const Integer at_x = law_.probability(candidate.index, candidate.x, numerator_);
+    const Integer at_y = law_.probability(candidate.index, candidate.y, denominator_);
+    const Rational ratio = numerator_.rational() / denominator_.rational();
+    const Integer doublings = at_y - at_x;  // P(x) / P(y) = ratio 2^doublings
+    mpfr_prec_t bits = 2 * precision_ + 128;
+    if (doublings != 0) bits += static_cast<mpfr_prec_t>(mpz_sizeinbase(doublings.get_mpz_t(), 2));
+    Real loss(bits);
     mpfr_set_q(loss.get(), ratio.get_mpq_t(), MPFR_RNDD);
     mpfr_log(loss.get(), loss.get(), MPFR_RNDD);
+    if (doublings != 0) {
+      Real logarithm(bits);
+      mpfr_const_log2(logarithm.get(), doublings > 0 ? MPFR_RNDD : MPFR_RNDU);
+      mpfr_mul_z(logarithm.get(), logarithm.get(), doublings.get_mpz_t(), MPFR_RNDD);
+      mpfr_add(loss.get(), loss.get(), logarithm.get(), MPFR_RNDD);
+    }
     return loss.rational();
   }
 
@@ -190,7 +226,8 @@ class Search {
   Dyadic distance_;
   Real numerator_;
   Real denominator_;
-  Real laplace_;  // e^(distance / scale)
+  Real laplace_;  // e^(distance / scale) 2^-laplace_shift
+  Integer laplace_shift_ = 0;
   long farthest_;
   long farthest_in_scales_;
   std::mt19937_64 engine_{20120};  // any seed: the result is a lower bound for each

@@ -21,6 +21,25 @@ class Real {
   mpfr_t value_;
 };
 
+// While it lives, numbers of this thread may be as small as e^-10^18, and not only e^-10^8.
+class WideExponents {
+ public:
+  WideExponents() : least_(mpfr_get_emin()), greatest_(mpfr_get_emax()) {
+    mpfr_set_emin(mpfr_get_emin_min());
+    mpfr_set_emax(mpfr_get_emax_max());
+  }
+  WideExponents(const WideExponents&) = delete;
+  WideExponents& operator=(const WideExponents&) = delete;
+  ~WideExponents() {
+    mpfr_set_emin(least_);
+    mpfr_set_emax(greatest_);
+  }
+
+ private:
+  mpfr_exp_t least_;
+  mpfr_exp_t greatest_;
+};
+
 class PositiveInterval {
  public:
   // Zero, with ends of `bits` bits; results take the precision of what they are assigned to.
@@ -73,6 +92,13 @@ class PositiveInterval {
     mpfr_div_ui(high_, high_, divisor, MPFR_RNDU);
     return *this;
   }
+  // *this > 0.
+  PositiveInterval reciprocal() const {
+    PositiveInterval result(bits());
+    mpfr_ui_div(result.low_, 1, high_, MPFR_RNDD);
+    mpfr_ui_div(result.high_, 1, low_, MPFR_RNDU);
+    return result;
+  }
   // 1 / (1 + *this).
   PositiveInterval one_plus_reciprocal() const {
     PositiveInterval result(bits());
@@ -115,6 +141,11 @@ class PositiveInterval {
       mpfr_div(result.high_, result.high_, c.low_, MPFR_RNDU);  // infinite for a c that may be 0
     }
     return result;
+  }
+  // What is left of it when up to `least` is taken away, *this >= least >= 0.
+  void lower_by(const PositiveInterval& least) {
+    mpfr_sub(low_, low_, least.high_, MPFR_RNDD);
+    if (mpfr_sgn(low_) < 0) mpfr_set_zero(low_, 1);
   }
   // Becomes the larger of the two.
   void raise_to(const PositiveInterval& other) {

@@ -16,7 +16,17 @@ struct Group {
   std::int64_t count;
 };
 
-// The probabilities that 0, 1 ... count of them are a plus.
-std::vector<PositiveInterval> plus_counts(const Group& group, mpfr_prec_t bits);
+// How likely first, first + 1 ... of a group are a plus, and how likely under the neighbor, where plus and minus change
+// places. What is left out, at both ends, has at most the probability `left_out`.
+struct PlusCounts {
+  std::int64_t first = 0;
+  std::vector<PositiveInterval> masses;
+  std::vector<PositiveInterval> neighbors;
+  PositiveInterval left_out;
+};
+
+// Leaves out no more than `negligible` at each end. About sqrt(count log(1 / negligible)) numbers, however many releases
+// there are. Needs WideExponents where e^-(epsilon count) is below e^-10^8.
+PlusCounts plus_counts(const Group& group, const PositiveInterval& negligible);
 
 }  // namespace snapdp::composition

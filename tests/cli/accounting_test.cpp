@@ -65,6 +65,17 @@ TEST_F(AccountingTest, ComposeAgreesWithAnIndependentTable) {
   EXPECT_EQ(checked, 8);
 }
 
+// A million losses, and losses whose rare outcomes are rarer than e^-(10^9): narrow all the same.
+TEST_F(AccountingTest, ComposeEnclosesManyLargeLosses) {
+  for (const auto& [epsilons, delta, expected] : std::vector<std::tuple<std::string, std::string, double>>{
+           {"1e3x1000000", ".5", 999999999.3068528}, {"1e3x999999,0.37x1", "1e-9", 999999000.37}}) {
+    const Json json = json_of({"compose", "--epsilons", epsilons, "--delta", delta, "--json"});
+    EXPECT_NEAR(json.at("optimal"), expected, 1e-5) << epsilons;
+    EXPECT_NEAR(json.at("optimal_at_least"), expected, 1e-5) << epsilons;
+    EXPECT_LE(json.at("optimal"), json.at("basic"));
+  }
+}
+
 TEST_F(AccountingTest, ComposePrintsATable) {
   const std::string table = succeed({"compose", "--epsilons", "0.1x100, 0.2x25", "--delta", "1e-6"});
   EXPECT_THAT(table, HasSubstr("of 125 losses at delta 0.000001"));

@@ -132,6 +132,15 @@ TEST_F(AuditTest, ProgramsThatMisbehaveAreNamed) {
   }
 }
 
+TEST_F(AuditTest, SamplesThatWouldTakeHoursAreRefused) {
+  const Outcome outcome = audit({"--epsilon", "1", "--values", "0,1", "--grid", "2^-1000"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.error,
+              HasSubstr("--samples = 100000: the noise scale is 2^1000 steps of the grid 2^-1000"));
+  EXPECT_EQ(audit({"--epsilon", "1", "--values", "0,1", "--grid", "2^-1000", "--samples", "100"}).code, 0);
+  EXPECT_EQ(audit({"--epsilon", "1e-300", "--values", "0,1", "--noise", "geometric"}).code, 2);
+}
+
 TEST_F(AuditTest, QuestionsThatMakeNoSenseAreRefused) {
   struct Case {
     std::vector<std::string> arguments;

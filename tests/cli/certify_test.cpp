@@ -77,6 +77,16 @@ TEST_F(CertifyTest, PrecisionModeIsEnclosedAndTheClaimJudged) {
   EXPECT_LE(number(kept, "bound"), 1);
 }
 
+TEST_F(CertifyTest, BoundsMayLieFarApart) {
+  for (const char* upper : {"1e12", "1e25"}) {
+    const Json far = certify(
+        {"--epsilon", "1", "--sensitivity", "1", "--lower", "0", "--upper", upper, "--mode", "precision"});
+    EXPECT_LE(number(far, "witness"), number(far, "bound"));
+    EXPECT_LE(number(far, "bound"), 1);
+    EXPECT_GT(number(far, "witness"), Rational(1) - Rational(1e-5));
+  }
+}
+
 TEST_F(CertifyTest, IsReadableAndHelps) {
   const std::string table = succeed({"certify", "--epsilon", "1", "--sensitivity", "1"});
   for (const char* text : {"witness", "occurs", "bound", "is never exceeded", "is kept"})

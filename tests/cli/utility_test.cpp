@@ -131,6 +131,50 @@ TEST_F(UtilityTest, UnclampedLawsEndInTwoTails) {
   }
 }
 
+// Towards a far bound there are millions of outputs: the nearest are listed, the others summed up, and it is said.
+TEST_F(UtilityTest, LongLawsAreCut) {
+  const Row options = {"--epsilon", "1",       "--sensitivity", "1",       "--lower",
+                       "0",         "--upper", "1e9",           "--value", "0"};
+  const auto with = [&](const Row& more) {
+    Row all = {"law"};
+    all.insert(all.end(), options.begin(), options.end());
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const Outcome csv = run(with({"--csv"}));
+  EXPECT_EQ(csv.code, 0);
+  const std::vector<Row> rows = csv_rows(csv.out);
+  ASSERT_EQ(rows.size(), 100'001U);
+  EXPECT_EQ(rows.front()[0], "0");
+  EXPECT_EQ(rows.back()[0], "above");
+  EXPECT_THAT(csv.error, HasSubstr("655209 more outputs, farther from the value than these 100000"));
+  const Json json = json_of(with({"--json"}));
+  EXPECT_EQ(json.at("outputs").size(), 100'000U);
+  EXPECT_EQ(json.at("cut"), 655'209);
+  EXPECT_GT(json.at("above"), 0);
+  EXPECT_EQ(json.at("below"), 0);
+  EXPECT_THAT(succeed(with({})),
+              HasSubstr("755209 outputs have a probability worth a row; --csv lists the 100000 "
+                        "nearest to the value and sums up the rest."));
+  // What is short is whole.
+  const Outcome whole = run(with({"--csv", "--grid", "2^-3"}));
+  EXPECT_EQ(whole.error, "");
+  EXPECT_EQ(json_of(with({"--json", "--grid", "2^-3"})).at("cut"), 0);
+}
+
+// Beyond 2^53 steps of the grid outputs are no doubles.
+TEST_F(UtilityTest, LawsAndBiasAtTheLastOutput) {
+  const Row options = {"--epsilon", "1", "--sensitivity", "1", "--grid", "2^0"};
+  Row law = {"law", "--json", "--value=9007199254740991"};
+  law.insert(law.end(), options.begin(), options.end());
+  const Json json = json_of(law);
+  EXPECT_EQ(json.at("outputs").back().at("output"), 0x1p53);
+  EXPECT_NEAR(json.at("above"), std::exp(-1.5) / 2, 1e-15);
+  Row bias = {"bias", "--json", "--lower=9007199254740992"};
+  bias.insert(bias.end(), options.begin(), options.end());
+  EXPECT_EQ(json_of(bias).at("worst_value"), 0x1p53);
+}
+
 // One bound clamps on its side: the law ends there, and on the other side in one tail.
 TEST_F(UtilityTest, LawsWithOneBoundEndInOneTail) {
   for (const Row& noise :
@@ -505,6 +549,19 @@ TEST_F(UtilityTest, PicturesAreTheSameEveryTime) {
   refuses({"plot", "law", "--epsilon", "1", "--sensitivity", "1"}, "output");
   refuses({"plot", "bias", "--epsilon", "1e-8", "--sensitivity", "1e300", "--lower", "0", "-o", "a.svg"},
           "--epsilon: the values to draw");
+  for (const Row& numbers : std::vector<Row>{{"--epsilon", "1e-320", "--sensitivity", "1e-300"},
+                                             {"--epsilon", "1e-400", "--sensitivity", "1e-400"},
+                                             {"--epsilon", "1", "--sensitivity", "1e308"}}) {
+    for (const char* kind : {"accuracy", "law", "bias"}) {
+      Row picture = {"plot", kind, "-o", "b.svg"};
+      picture.insert(picture.end(), numbers.begin(), numbers.end());
+      const Outcome outcome = run(picture);
+      ASSERT_TRUE(outcome.code == 0 || outcome.code == 2) << outcome.error;
+      if (outcome.code != 0) continue;
+      EXPECT_THAT(read_text(path("b.svg")), testing::Not(HasSubstr("nan")));
+      EXPECT_THAT(read_text(path("b.svg")), testing::Not(HasSubstr("inf")));
+    }
+  }
   refuses({"plot", "pie", "-o", "x.svg"}, "unknown command");
   EXPECT_EQ(run({"plot", "law", "--epsilon", "1", "--sensitivity", "1", "-o", "nowhere/x.svg"}).code, 5);
 }

@@ -312,5 +312,23 @@ TEST(Bias, Refusals) {
   EXPECT_EQ(weighted({nan}, {1}), "guess");
 }
 
+// Where doubles lie a step of the grid apart, and at the last output that is one.
+TEST(WorstBias, IsFoundAtTheLastOutputs) {
+  for (const double bound : {0x1p53, 0x1p53 - 1, 0x1p52 + 1}) {
+    for (const bool up : {false, true}) {
+      OutputNoise noise{.scale = 1, .grid = Grid(0)};
+      (up ? noise.upper : noise.lower) = up ? -bound : bound;
+      const WorstBias worst = worst_bias(noise);
+      EXPECT_EQ(worst.guess, up ? -bound : bound);
+      EXPECT_EQ(std::fabs(worst.bias),
+                std::fabs(worst_bias({.scale = 1, .grid = Grid(0), .lower = 0.0}).bias));
+      OutputNoise both = noise;
+      (up ? both.lower : both.upper) = up ? -0x1p53 : 0x1p53;
+      if (*both.lower == *both.upper) continue;
+      EXPECT_TRUE(std::isfinite(worst_bias(both).bias));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace snapdp

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mechanism/law_oracle.h"
+#include "snapdp/error.h"
 
 namespace snapdp::certified {
 namespace {
@@ -195,6 +196,30 @@ TEST(Certified, IgnoresTheCallersRoundingMode) {
     EXPECT_EQ(result, expected);
     EXPECT_EQ(after, mode);
   }
+}
+
+TEST(Certified, EndsAreFractionsOfASizeThatFits) {
+  const Wide::Precision precision(160, false);
+  const Wide third = Wide(1.0) / Wide(3.0);
+  EXPECT_LT(lower_end(third), Rational(1, 3));
+  EXPECT_GT(upper_end(third), Rational(1, 3));
+  // e^-10^8 as it stands would have some 10^8 binary places.
+  const Wide tiny = exp(Wide(-1e8));
+  EXPECT_EQ(lower_end(tiny), 0);
+  EXPECT_EQ(upper_end(tiny), Rational(1) / Rational(Integer(1) << 65536));
+  EXPECT_EQ(lower_end(-tiny), -upper_end(tiny));
+  EXPECT_EQ(upper_end(-tiny), 0);
+  EXPECT_THROW(upper_end(exp(Wide(1e8))), Undecided);
+  EXPECT_THROW(upper_end(exp(Wide(1e30))), Undecided);
+}
+
+// What even the last attempt leaves open is an Error, and no exception of another kind.
+TEST(Certified, RefusesWhatNothingDecides) {
+  EXPECT_THROW(certify([](auto zero) {
+                 using Real = decltype(zero);
+                 return round_up(log(exp(Real(-1e300))), 0);
+               }),
+               Error);
 }
 
 }  // namespace

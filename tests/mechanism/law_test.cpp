@@ -466,5 +466,54 @@ TEST(Law, Refusals) {
   EXPECT_EQ(law.probability(std::nan("")), 0);
 }
 
+// Indices beyond 2^53 are no doubles: the table ends there, and what lies beyond is its tail.
+TEST(Law, TablesEndWhereOutputsAreNoDoubles) {
+  for (const double sign : {-1.0, 1.0}) {
+    const OutputLaw law({.scale = 1, .grid = Grid(0)}, sign * (0x1p53 - 1));
+    const OutputLaw::Table table = law.table();
+    const double last = sign > 0 ? table.outputs.back().output : table.outputs.front().output;
+    EXPECT_EQ(last, sign * 0x1p53);
+    double sum = table.below + table.above;
+    for (const OutputProbability& row : table.outputs) sum += row.probability;
+    EXPECT_NEAR(sum, 1, 1e-13);
+    EXPECT_EQ(sign > 0 ? table.above : table.below, OutputLaw({.scale = 1, .grid = Grid(0)}, 0).at_least(2));
+    // Noise that leads beyond on both sides.
+    const OutputLaw wide({.scale = 0x1p60, .grid = Grid(0)}, sign * 0x1p53);
+    const OutputLaw::Table three = wide.table(1e-30, 1e-30, 3);
+    ASSERT_EQ(three.outputs.size(), 3U);
+    EXPECT_EQ(sign > 0 ? three.outputs.back().output : three.outputs.front().output, sign * 0x1p53);
+    EXPECT_NEAR(three.below + three.above, 1, 1e-12);
+  }
+}
+
+TEST(Law, LongTablesAreCutAroundTheValue) {
+  for (const auto& [lower, upper] : std::vector<std::pair<std::optional<double>, std::optional<double>>>{
+           {}, {-2.0, {}}, {{}, 3.0}, {-40.0, 500.0}}) {
+    const OutputLaw law({.scale = 8, .grid = Grid(-2), .lower = lower, .upper = upper}, 0.75);
+    const OutputLaw::Table whole = law.table(1e-12, 1e-15);
+    for (const std::size_t most : {1U, 2U, 7U, 400U, 100'000U}) {
+      const OutputLaw::Table table = law.table(1e-12, 1e-15, most);
+      ASSERT_EQ(table.outputs.size(), std::min(most, whole.outputs.size()));
+      ASSERT_EQ(table.outputs.size() + static_cast<std::size_t>(table.cut), whole.outputs.size());
+      double sum = table.below + table.above;
+      for (const OutputProbability& row : table.outputs) sum += row.probability;
+      ASSERT_NEAR(sum, 1, 1e-13);
+      // What is left out is not nearer than what is kept, unless one side has nothing left.
+      const auto first = std::find_if(
+          whole.outputs.begin(), whole.outputs.end(),
+          [&](const OutputProbability& row) { return row.output == table.outputs.front().output; });
+      ASSERT_NE(first, whole.outputs.end());
+      const auto after = first + static_cast<std::ptrdiff_t>(table.outputs.size());
+      const auto distance = [](const OutputProbability& row) { return std::fabs(row.output - 0.75); };
+      if (first != whole.outputs.begin() && after != whole.outputs.end()) {
+        ASSERT_GE(distance(*(first - 1)), distance(*(after - 1)));
+        ASSERT_GE(distance(*after), distance(*first));
+      }
+    }
+  }
+  EXPECT_EQ(refused_parameter([] { OutputLaw({.scale = 1}, 0).table(0.1, 0.1, 0); }), "most");
+  EXPECT_EQ(refused_parameter([] { OutputLaw({.scale = 1, .grid = Grid(1L << 40)}, 0); }), "grid");
+}
+
 }  // namespace
 }  // namespace snapdp

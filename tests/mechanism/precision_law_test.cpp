@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "errata/finite_snapping.h"
@@ -71,6 +72,44 @@ TEST(PrecisionLaw, AgreesWithASearchForThresholds) {
                                            searched.tail((k + Rational(1, 2)) * step, x.rational()));
     }
   }
+}
+
+// Far outputs are scaled: the probability itself would need a million binary places and more. By the definition, the tail
+// is the number after the largest U* that leads there.
+TEST(PrecisionLaw, FarOutputsAreExactToo) {
+  using namespace precision_oracle;
+  constexpr long precision = 53;
+  for (const double scale : {1.0, 0x1.2d2d2d2d2d2d3p-1}) {
+    const Rational step = Grid::at_least(Rational(scale)).spacing().rational();
+    const Dyadic half_width(std::ldexp(1.25, 18));
+    PrecisionLaw law({precision, Dyadic(scale), Grid::at_least(Rational(scale))}, half_width);
+    for (const Dyadic& x : {-half_width, -half_width + Dyadic(0x1p-30), Dyadic(-100'000.375)}) {
+      Real result(law.probability_bits());
+      const Integer shift = law.probability(law.outermost(), x, result);
+      ASSERT_GT(shift, 100'000);
+      const Rational tail = 2 * result.rational() * power_of_two(-shift.get_si());
+      // The number of 53 bits before it: half a place below is cut off to that.
+      const Rational before = cut_off(tail - power_of_two(exponent_of(tail) - precision), precision);
+      const auto index = [&](const Rational& u) {
+        return index_of(x.rational(), true, noise_of(u, Rational(scale), precision), step, precision);
+      };
+      EXPECT_LT(index(tail), law.outermost());
+      EXPECT_GE(index(before), law.outermost());
+      // The mirror image, but for ties, and an output between: a difference of two tails with one shift.
+      Real mirrored(law.probability_bits());
+      EXPECT_EQ(law.probability(-law.outermost(), -x, mirrored), shift);
+      EXPECT_NEAR(Rational(mirrored.rational() / result.rational()).get_d(), 1, 1e-8);
+      Real inner(law.probability_bits());
+      const Integer inner_shift = law.probability(law.outermost() - 1, x, inner);
+      const Rational ratio =
+          inner.rational() / result.rational() * power_of_two(Integer(shift - inner_shift).get_si());
+      EXPECT_NEAR(ratio.get_d(), std::expm1(Rational(step / scale).get_d()), 1e-7);
+    }
+  }
+  // Nearby nothing is scaled.
+  PrecisionLaw near({precision, Dyadic(1), Grid(0)}, Dyadic(30'000));
+  Real result(near.probability_bits());
+  EXPECT_EQ(near.probability(near.outermost(), Dyadic(-30'000), result), 0);
 }
 
 }  // namespace

@@ -76,5 +76,20 @@ TEST(SlowPath, TakesAWordOnlyWhenItMust) {
   EXPECT_EQ(two.consumed(), 2u);
 }
 
+// Zeros before the first digit make noise large and not its evaluation long.
+TEST(SlowPath, AgreesBehindManyZeros) {
+  std::mt19937_64 engine(5);
+  for (int i = 0; i < 200; ++i) {
+    std::vector<std::uint64_t> words(1 + engine() % 60, 0);
+    words.front() = engine() % 2;
+    words.push_back(engine() >> engine() % 64);
+    for (int more = 0; more < 3; ++more) words.push_back(engine());
+    const Grid grid(static_cast<long>(engine() % 80) - 70);
+    RecordedTape tape({words.begin() + 1, words.end()});
+    ASSERT_EQ(snap_slowly(Dyadic(0.25), 1.5, grid, words[0], tape), plainly(Dyadic(0.25), 1.5, grid, words))
+        << i;
+  }
+}
+
 }  // namespace
 }  // namespace snapdp

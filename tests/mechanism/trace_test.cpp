@@ -140,6 +140,8 @@ TEST(Trace, NamesLineAndColumnOfWhatItCannotRead) {
   expect_refused(row("1,1,,,5,,1,8000g000,"), "uniform_bits", "line 3, column uniform_bits");
   expect_refused(row("1,1,,,5,,1,,"), "uniform_bits", "line 3, column uniform_bits");
   expect_refused(row("1,1,,,5,,1,00000000,"), "uniform_bits", "line 3, column uniform_bits");
+  EXPECT_NO_THROW(trace(row("1,1,,,5,,1,8" + std::string(4095, '0') + ",")));
+  expect_refused(row("1,1,,,5,,1,8" + std::string(4096, '0') + ","), "uniform_bits", "more than 4096 digits");
 }
 
 TEST(Trace, ReadsTheNamesOfKernels) {

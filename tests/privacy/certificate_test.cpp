@@ -375,5 +375,40 @@ TEST(Certificate, RefusesWhatIsNoMechanism) {
   EXPECT_EQ(parameter_refused(question), "noise");
 }
 
+// With bounds so far apart that the probabilities of far outputs are no numbers of MPFR, and with losses whose exponential
+// is none.
+TEST(Certificate, OfPrecisionModeWithBoundsFarApart) {
+  struct Case {
+    const char* epsilon;
+    double sensitivity;
+    double upper;
+  };
+  for (const Case& each : {Case{"1", 1, 1e12}, Case{"1", 1, 1e30}, Case{"2", 0x1p-20, 1e9},
+                           Case{"1e14", 1e12, 1e13}, Case{"1e20", 1e19, 1e20}}) {
+    const Mechanism mechanism({.epsilon = parsed(each.epsilon),
+                               .sensitivity = Dyadic(each.sensitivity),
+                               .lower = 0,
+                               .upper = each.upper,
+                               .mode = Mode::precision});
+    const Certificate certificate = certify(mechanism, {.pairs = 2'000});
+    const Rational moved = std::min(Rational(each.sensitivity), Rational(each.upper));
+    const Rational inner = moved / std::get<PrecisionSnapping>(mechanism.variant()).exact_scale().rational();
+    EXPECT_LE(certificate.witness, certificate.bound) << each.epsilon;
+    // Far outputs are where rounding costs most: the search reaches them.
+    EXPECT_GT(certificate.witness - inner, (certificate.bound - inner) / 10) << each.epsilon;
+    EXPECT_TRUE(certificate.notes_claim_holds());
+  }
+}
+
+// A tail so rare that its probability as a fraction would fill the memory.
+TEST(Certificate, OfExactModeOnAGridFarCoarserThanTheNoise) {
+  const Certificate certificate =
+      certify({.scale = 1, .sensitivity = Rational(0x1p40), .grid = Grid(40), .lower = 0, .upper = 0x1p40});
+  // -ln P(noise >= 2^39), against hardly less than 0.
+  EXPECT_NEAR(Rational(certificate.bound - Rational(0x1p39)).get_d(), std::log(2), 1e-15);
+  EXPECT_LE(certificate.witness, certificate.bound);
+  EXPECT_LT(certificate.bound - certificate.witness, Rational(1e-60));
+}
+
 }  // namespace
 }  // namespace snapdp

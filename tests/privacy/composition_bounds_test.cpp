@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "privacy/composition_grid.h"
+#include "privacy/positive_interval.h"
+#include "privacy/randomized_response.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
@@ -171,6 +173,66 @@ TEST(CompositionBounds, ManyEqualOnesAreExact) {
   // However they are written.
   const std::vector<EqualReleases> parts = {{Rational(1, 1000), 99'000}, {Rational(1, 1000), 1000}};
   EXPECT_EQ(optimal_composition(parts, Rational(1, 1'000'000)).epsilon, bound.epsilon);
+}
+
+// A window of the binomial distribution is all that counts, and all that is computed.
+TEST(CompositionBounds, PlusCountsLeaveOutNoMoreThanTheySay) {
+  constexpr mpfr_prec_t bits = 192;
+  const PositiveInterval negligible(bits, Rational(0x1p-100));
+  for (const composition::Group& group :
+       {composition::Group{Rational(1, 10), 100'000}, composition::Group{3, 1'000'000},
+        composition::Group{1000, 1'000'000}, composition::Group{Rational(1, 1'000'000), 5'000},
+        composition::Group{Rational(1, 3), 7}}) {
+    const WideExponents exponents;
+    const composition::PlusCounts counts = composition::plus_counts(group, negligible);
+    ASSERT_EQ(counts.masses.size(), counts.neighbors.size());
+    EXPECT_LT(counts.masses.size(), 13'000U);
+    EXPECT_LE(counts.first + static_cast<std::int64_t>(counts.masses.size()), group.count + 1);
+    PositiveInterval sum = counts.left_out;
+    for (const PositiveInterval& mass : counts.masses) sum += mass;
+    EXPECT_GE(mpfr_cmp_ui(sum.high(), 1), 0);
+    EXPECT_LT(mpfr_cmp_d(counts.left_out.high(), 0x1p-98), 0);
+    Real beyond_one(bits);
+    mpfr_sub_ui(beyond_one.get(), sum.low(), 1, MPFR_RNDN);
+    EXPECT_LT(std::fabs(mpfr_get_d(beyond_one.get(), MPFR_RNDN)), 0x1p-90);
+    // The loss of i plus signs is epsilon (2 i - count).
+    const std::size_t last = counts.masses.size() - 1;
+    for (const std::size_t i : {std::size_t{0}, last / 2, last}) {
+      const auto plus = counts.first + static_cast<std::int64_t>(i);
+      const PositiveInterval ratio =
+          PositiveInterval::excess_ratio(counts.masses[i], PositiveInterval(bits), counts.neighbors[i]);
+      Real loss(bits);
+      mpfr_log(loss.get(), ratio.high(), MPFR_RNDU);
+      const double expected = Rational(group.epsilon * (2 * plus - group.count)).get_d();
+      EXPECT_NEAR(mpfr_get_d(loss.get(), MPFR_RNDN), expected, 1e-12 * std::max(1.0, std::fabs(expected)));
+    }
+  }
+}
+
+// Rare outcomes of many releases lie beyond the exponents of ordinary numbers: e^-(10^9).
+TEST(CompositionBounds, ManyLargeLossesAreEnclosedClosely) {
+  const auto check = [](const std::string& text, const Rational& delta, const char* expected) {
+    const CompositionBound bound = optimal_composition(releases_of(text), delta);
+    const Rational value = parse_rational(expected, "expected");
+    // 20 digits.
+    const Rational margin = std::max(Rational(1e-6), Rational(value * Rational(2e-20)));
+    EXPECT_LE(bound.at_least, value + margin) << text;
+    EXPECT_GE(bound.epsilon, value - margin) << text;
+    EXPECT_LE(bound.epsilon - bound.at_least, margin) << text;
+  };
+  // One minus is next to impossible: the sum and log(1 - delta).
+  check("1000x1000000", Rational(1, 2), "999999999.306852819440054690");
+  check("1000x999999+0.37x1", Rational(1, 1'000'000'000), "999999000.369999999");
+  check("1e15x1000", Rational(1, 2), "999999999999999999.306852819440054690");
+}
+
+// Where e^-sum is no number at all, bounds that need none.
+TEST(CompositionBounds, LossesBeyondEveryExponentAreBoundedStill) {
+  const std::vector<EqualReleases> releases = {{parse_rational("1e30", "epsilon"), 3}};
+  const Rational sum = basic_composition(releases);
+  const CompositionBound bound = optimal_composition(releases, Rational(1, 2));
+  EXPECT_NEAR(Rational(sum - bound.epsilon).get_d(), std::log(2), 1e-12);
+  EXPECT_NEAR(Rational(sum - bound.at_least).get_d(), std::log(2), 1e-12);
 }
 
 TEST(CompositionBounds, WithoutDeltaItIsTheSum) {

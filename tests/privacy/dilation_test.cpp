@@ -172,7 +172,9 @@ TEST(Dilation, RefusesWhatMakesNoSense) {
   EXPECT_THROW(dilation_divergence(law, all, -1, 1, tolerance), Error);
   EXPECT_THROW(dilation_divergence(law, all, 1, -1, tolerance), Error);
   EXPECT_THROW(dilation_divergence(law, all, 1, 1, 0), Error);
+  EXPECT_THROW(dilation_divergence(law, all, 10'001, 1, tolerance), Error);
   EXPECT_THROW(output_intervals({.scale = 1}, 0, 0), Error);
+  EXPECT_THROW(output_intervals({.scale = 1, .lower = 0.0, .upper = 1e9}, 0), Error);
   EXPECT_THROW(lifting_divergence(law, all, {}, 1), Error);
   EXPECT_THROW(lifting_divergence(law, all, all, -1), Error);
   EXPECT_THROW(LatticePowerLaw(0), Error);

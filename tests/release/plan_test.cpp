@@ -484,5 +484,19 @@ TEST(Plan, ExplainsEachStatisticAsItsChain) {
   EXPECT_THAT(constant, HasSubstr("change-one distance 1"));
 }
 
+// The bounds of a mean of 10^11 rows lie 10^11 noise scales apart.
+TEST(Plan, PrecisionModeOfHugeDatasetsIsCertified) {
+  const std::string head = replaced(change_one_head, "size = 10000", "size = 100000000000");
+  const std::string rest = "column = \"x\"\nbounds = [0, 1]\nepsilon = 1\nmode = \"precision\"";
+  const Plan plan = plan_of(head, statistic("mean", "kind = \"mean\"\n" + rest) +
+                                      statistic("variance", "kind = \"variance\"\n" + rest) +
+                                      statistic("sum", "kind = \"sum\"\n" + rest));
+  for (const PlannedStatistic& planned : plan.statistics()) {
+    EXPECT_GT(planned.certificate.witness, Rational(99, 100));
+    EXPECT_LE(planned.certificate.witness, planned.certificate.bound);
+    EXPECT_LT(planned.certificate.bound, 1 + Rational(1e-12));
+  }
+}
+
 }  // namespace
 }  // namespace snapdp

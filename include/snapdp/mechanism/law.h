@@ -12,6 +12,7 @@
 // invalid_argument naming a coarser grid.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -55,7 +56,8 @@ class OutputLaw {
   // P(out <= x) and P(out >= x), each with full relative accuracy.
   double cdf(double x) const;
   double at_least(double x) const;
-  // The least output x with P(out <= x) >= p; throws invalid_argument unless 0 < p < 1.
+  // The least output x with P(out <= x) >= p, to the nearest double more than 2^53 grid steps from 0; throws
+  // invalid_argument unless 0 < p < 1.
   double quantile(const Rational& p) const;
 
   // E[out], to the nearest double of value + (E[out] - value) with the difference correctly rounded; see bias.h.
@@ -70,15 +72,18 @@ class OutputLaw {
   double accuracy(const FailureRate& alpha) const;
 
   // Every output, in order, whose probability is at least `least` > 0 or that is not farther out than such a one;
-  // what is left lies beyond both ends. Throws invalid_argument when there are more than ten million.
+  // what is left lies beyond both ends, and so does what lies more than 2^53 grid steps from 0. Throws invalid_argument
+  // when there are more than ten million.
   struct Table {
     std::vector<OutputProbability> outputs;
-    double below;  // P(out < the first output)
-    double above;  // P(out > the last output)
+    double below;    // P(out < the first output)
+    double above;    // P(out > the last output)
+    double cut = 0;  // how many outputs are missing because there were more than `most`
   };
   Table table(double least = 1e-15) const;
   // The same with a limit of its own on each side of the value: a tiny one towards a bound, so that the table reaches it.
-  Table table(double least_below, double least_above) const;
+  // Of more than `most` >= 1 outputs the `most` nearest to the value remain.
+  Table table(double least_below, double least_above, std::optional<std::size_t> most = std::nullopt) const;
 
   // The largest difference between P(out <= x) and P(value + Laplace(scale) <= x), over all x and without clamps:
   // how far the grid takes the law from Laplace's. Only for NoiseKind::laplace.

@@ -21,7 +21,7 @@ namespace snapdp {
 //   grid          a power of two; empty for the smallest one >= scale
 //   precision     in place of grid: precision mode (precision_snapping.h) with so many bits; both bounds are given
 //   sign          1 or -1: S
-//   uniform_bits  hexadecimal digits of U after the point
+//   uniform_bits  hexadecimal digits of U after the point, at most 4096
 //   output        what Snapping (or PrecisionSnapping) gives; ignored and recomputed
 //
 // Numbers are doubles, C99 hex floats by custom. Returns the same text with `output` recomputed as C99 hex

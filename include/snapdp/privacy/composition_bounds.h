@@ -49,8 +49,8 @@ struct CompositionBound {
 // Equal epsilons, and unequal ones whose sums take at most a few million values: the enclosure is at most 1e-9
 // wide (or 2^-60 of the value, if that is more). Beyond that the epsilons are rounded, up for `epsilon` and
 // down for `at_least`, to multiples of as fine a step as is affordable, and the enclosure says how much that
-// cost. At delta = 0 both ends are the sum. Takes less than a second for 10^5 equal releases, and a few
-// seconds at the most for any.
+// cost. At delta = 0 both ends are the sum. How long it takes is bounded before it begins: less than a second for a
+// million equal releases, and a few seconds at the most for any.
 CompositionBound optimal_composition(std::span<const EqualReleases> releases, const Rational& delta);
 
 // The parameter rho of zero-concentrated differential privacy: the sum of epsilon^2 / 2 (Bun and Steinke 2016,

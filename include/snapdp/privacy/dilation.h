@@ -62,21 +62,22 @@ class LatticePowerLaw : public DilationLaw {
 
 // What ln V must be for each output of the statistic `value`, in order: indices from ceil(lower / grid) on, the two
 // ends collecting what is beyond the bounds. Where a bound is absent, the indices go on until |ln V| exceeds `depth`, and
-// what is beyond is left out. Throws invalid_argument for depth <= 0.
+// what is beyond is left out. Throws invalid_argument for depth <= 0 and for more than a million outputs.
 std::vector<LogInterval> output_intervals(const OutputNoise& noise, const Rational& value,
                                           const Rational& depth = 60);
 
 // sup over |s| <= reach and unions E of `intervals` of Pr[E] - e^epsilon Pr[e^s E], at least 0. Of what the intervals leave
 // out it is assumed that it may all be in E. The enclosure is at most `tolerance` wide, or as narrow as `most_pieces`
-// pieces of the shifts make it. Throws invalid_argument for intervals that overlap, a negative epsilon or reach or a
-// tolerance that is not positive.
+// pieces of the shifts make it. Throws invalid_argument for intervals that overlap, an epsilon outside [0, 10000], a
+// negative reach or a tolerance that is not positive.
 Enclosure dilation_divergence(const DilationLaw& law, const std::vector<LogInterval>& intervals,
                               const Rational& epsilon, const Rational& reach, const Rational& tolerance,
                               int most_pieces = 20'000);
 
 // The same between two output laws, those of `here` and `there`, which list the same outputs: sup over sets of outputs of
 // P(here) - e^epsilon P(there). This is the lifting of equality: its witnesses are the two laws on the diagonal. Throws
-// mismatch for lists of different lengths, invalid_argument for intervals of one list that overlap or a negative epsilon.
+// mismatch for lists of different lengths, invalid_argument for intervals of one list that overlap or an epsilon outside
+// [0, 10000].
 Enclosure lifting_divergence(const DilationLaw& law, const std::vector<LogInterval>& here,
                              const std::vector<LogInterval>& there, const Rational& epsilon);
 
