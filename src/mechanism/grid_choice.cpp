@@ -34,10 +34,7 @@ GridChoice GridChoice::notes() {
 GridChoice GridChoice::parse(std::string_view text, std::string_view parameter) {
   if (text == "auto") return automatic();
   if (text == "notes") return notes();
-  std::string shown = "\"" + std::string(text.substr(0, 60)) + (text.size() > 60 ? "...\"" : "\"");
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';  // no terminal shall obey it
-  }
+  const std::string shown = quoted_text(text);
   long exponent = 0;
   const char* const end = text.data() + text.size();
   const bool power = text.starts_with("2^");

@@ -17,13 +17,8 @@ constexpr long max_decimal_exponent = 400;
 constexpr long max_binary_exponent = 2000;
 
 [[noreturn]] void refuse(std::string_view text, std::string_view parameter, const std::string& rule) {
-  std::string shown(text.substr(0, 60));
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';  // no terminal shall obey it
-  }
-  if (text.size() > 60) shown += "...";
   throw Error(ErrorCode::invalid_argument, std::string(parameter),
-              std::string(parameter) + " = \"" + shown + "\": " + rule);
+              std::string(parameter) + " = " + quoted_text(text) + ": " + rule);
 }
 
 Integer power(unsigned long base, long exponent) {

@@ -602,7 +602,7 @@ Plan::Plan(Specification specification) : specification_(std::move(specification
   if (epsilon_ > specification_.budget) {
     throw Error(ErrorCode::budget_refused, "budget.epsilon",
                 specification_.name + ": the statistics cost epsilon " + short_number(epsilon_) +
-                    " together, but [budget] allows this run " + short_number(specification_.budget) +
+                    " together, but [budget] allows this run " + short_number_down(specification_.budget) +
                     "; ask for less or raise budget.epsilon");
   }
   const Rational left = specification_.budget - epsilon_;
@@ -614,7 +614,7 @@ Plan::Plan(Specification specification) : specification_(std::move(specification
         throw Error(ErrorCode::budget_refused, "weight",
                     specification_.place(statistic) + "weight = " + to_string(*statistic.weight) +
                         ": the statistics with an epsilon or accuracy leave nothing of budget.epsilon = " +
-                        short_number(specification_.budget) +
+                        short_number_down(specification_.budget) +
                         " to share; ask for less or raise budget.epsilon");
       }
       planned[i] = plan(statistic);

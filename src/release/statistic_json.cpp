@@ -345,7 +345,7 @@ Json data_json(const Specification& specification) {
 }
 
 std::string to_text(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return escape_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 std::string confidence(const Rational& alpha) {
