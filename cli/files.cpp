@@ -24,6 +24,7 @@ struct Member {
   NamedFile file;
   Role role;
   std::size_t group;
+  std::string shown;
 };
 
 bool is_stream(const struct stat& status) {
@@ -68,10 +69,13 @@ std::vector<Member> members_of(const Files& files) {
   const auto add = [&](const std::vector<NamedFile>& list, Role role) {
     for (const NamedFile& file : list) {
       if (file.path.empty()) continue;
-      members.push_back({file, role, ++group});
+      members.push_back({file, role, ++group, shown(file)});
       if (role != Role::ledger) continue;
-      for (const char* suffix : companions)
-        members.push_back({{file.name + suffix, file.path.string() + suffix}, role, group});
+      for (const char* suffix : companions) {
+        const NamedFile journal = {file.name, file.path.string() + suffix};
+        members.push_back({journal, role, group,
+                           quoted_path(journal.path.string()) + ", which belongs to " + shown(file) + ","});
+      }
     }
   };
   add(files.written, Role::written);
@@ -88,7 +92,7 @@ void check_standard_output(const std::vector<Member>& members) {
     const std::optional<struct stat> status = status_of(member.file.path);
     if (!status || !same_file(stream, *status)) continue;
     throw Error(ErrorCode::invalid_argument, member.file.name,
-                "standard output: goes into the file " + shown(member.file) +
+                "standard output: goes into the file " + member.shown +
                     ", which this command reads or keeps; send it elsewhere");
   }
 }
@@ -111,7 +115,7 @@ void check_distinct(const Files& files) {
     if (written.role == Role::read) continue;
     for (const Member& other : members) {
       if (other.group == written.group || !same_file(written.file.path, other.file.path)) continue;
-      refuse(written.file, "is the file " + shown(other.file) +
+      refuse(written.file, "is the file " + other.shown +
                                " too; what this command writes may be nothing that it reads or keeps; choose "
                                "another name");
     }

@@ -110,8 +110,9 @@ int run(int argc, char** argv) {
   check_repetitions(tool);
   const Command& command = commands.at(deepest(&tool));
   if (command.files) {
-    check_distinct(command.files());
-    check_outputs(command.files());
+    const Files files = command.files();
+    check_distinct(files);
+    check_outputs(files);
   }
   try {
     command.run();

@@ -169,10 +169,21 @@ mpq_class Rational::of(double value) {
   return mpq_class(value);
 }
 
+bool is_not_finite(std::string_view text) {
+  if (!text.empty() && (text[0] == '+' || text[0] == '-')) text.remove_prefix(1);
+  const auto is = [text](std::string_view word) {
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char c, char lower) {
+      return c == lower || (c >= 'A' && c <= 'Z' && c - 'A' + 'a' == lower);
+    });
+  };
+  return is("inf") || is("infinity") || is("nan");
+}
+
 Rational parse_rational(std::string_view text, std::string_view parameter) {
   std::string_view trimmed = text;
   while (!trimmed.empty() && trimmed.front() == ' ') trimmed.remove_prefix(1);
   while (!trimmed.empty() && trimmed.back() == ' ') trimmed.remove_suffix(1);
+  if (is_not_finite(trimmed)) refuse(text, parameter, "must be a finite number");
   const std::size_t bar = trimmed.find('/');
   if (bar == std::string_view::npos) return parse_number(trimmed, text, parameter);
   const Rational numerator = parse_number(trimmed.substr(0, bar), text, parameter);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "composed.h"
+#include "faults.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/unit_limit.h"
 #include "snapdp/mechanism/bias.h"
@@ -582,14 +583,18 @@ Plan::Plan(Specification specification) : specification_(std::move(specification
   // Those with a weight share what the others leave.
   Rational weights = 0;
   std::vector<std::optional<PlannedStatistic>> planned;
+  Faults faults;
   const auto plan = [&](const StatisticSpecification& statistic) {
-    try {
-      PlannedStatistic result = StatisticPlanner(specification_, statistic).plan();
-      epsilon_ += result.epsilon;
-      return result;
-    } catch (const Error& error) {
-      throw Error(error.code(), error.parameter(), specification_.place(statistic) + error.what());
-    }
+    std::optional<PlannedStatistic> result;
+    faults.hold([&] {
+      try {
+        result = StatisticPlanner(specification_, statistic).plan();
+        epsilon_ += result->epsilon;
+      } catch (const Error& error) {
+        throw Error(error.code(), error.parameter(), specification_.place(statistic) + error.what());
+      }
+    });
+    return result;
   };
   for (const StatisticSpecification& statistic : specification_.statistics) {
     planned.emplace_back();
@@ -599,6 +604,7 @@ Plan::Plan(Specification specification) : specification_(std::move(specification
       planned.back() = plan(statistic);
     }
   }
+  faults.refuse_any();
   if (epsilon_ > specification_.budget) {
     throw Error(ErrorCode::budget_refused, "budget.epsilon",
                 specification_.name + ": the statistics cost epsilon " + short_number(epsilon_) +
@@ -619,8 +625,9 @@ Plan::Plan(Specification specification) : specification_(std::move(specification
       }
       planned[i] = plan(statistic);
     }
-    statistics_.push_back(*std::move(planned[i]));
   }
+  faults.refuse_any();
+  for (std::optional<PlannedStatistic>& statistic : planned) statistics_.push_back(*std::move(statistic));
 }
 
 Certificate Plan::certificate() const {

@@ -14,8 +14,7 @@ class FilesTest : public AllCommandsTest {
   FilesTest() {
     std::filesystem::create_directory(path("sub"));
     std::filesystem::create_directory_symlink(path(""), path("sub/back"));
-    succeed({"ledger", "create", "other.ledger", "--dataset", "other", "--neighbors", "change-one",
-             "--epsilon", "1"});
+    succeed({"ledger", "create", "other.ledger", "people.toml", "--epsilon", "1"});
   }
 
   void expect_refused(const std::vector<std::string>& words, const std::string& message) const {
@@ -79,10 +78,11 @@ TEST_F(FilesTest, ALedgerIsNoOtherFileOfItsRun) {
                  "--ledger = ");
   expect_refused({"release", "people.toml", "--ledger", "people.csv", "--yes"}, "--ledger = ");
   expect_refused({"ledger", "verify", "people.ledger", "--anchor", "@people.ledger"}, "--anchor");
+  expect_refused({"ledger", "create", "people.toml", "people.toml", "--epsilon", "1"}, "DECLARATION = ");
+  expect_refused({"plan", "people.toml", "--ledger", "people.toml"}, "--ledger = ");
   for (const char* file : {"people.ledger", "people.csv"}) {
-    expect_refused(
-        {"ledger", "create", file, "--dataset", "d", "--neighbors", "change-one", "--epsilon", "1"},
-        "exists already and is left as it is");
+    expect_refused({"ledger", "create", file, "people.toml", "--epsilon", "1"},
+                   "exists already and is left as it is");
   }
 }
 

@@ -34,8 +34,7 @@ TEST_F(OptionsTest, TheLinesOfAllCommandsWork) {
   for (const ToolCommand& command : commands()) {
     const Outcome outcome = run(working_line(command).words_of(command));
     EXPECT_EQ(outcome.code, 0) << command.name() << "\n" << outcome.error;
-    EXPECT_LE(command.positionals.size(), 1U);
-    EXPECT_EQ(command.positionals.size() == 1, working_line(command).positional.has_value());
+    EXPECT_EQ(command.positionals.size(), working_line(command).positionals.size());
   }
 }
 
@@ -55,10 +54,11 @@ TEST_F(OptionsTest, AnEmptyValueIsNotAnAbsentOne) {
       ++options;
       expect_refused(line.with(option.name, "").words_of(command), message("give a value"));
     }
-    if (!line.positional) continue;
-    WorkingLine empty = line;
-    empty.positional = "";
-    expect_refused(empty.words_of(command), HasSubstr("is empty"));
+    for (std::size_t i = 0; i < line.positionals.size(); ++i) {
+      WorkingLine empty = line;
+      empty.positionals[i] = "";
+      expect_refused(empty.words_of(command), HasSubstr("is empty"));
+    }
   }
   EXPECT_GE(options, 100);
   expect_refused({""}, HasSubstr("argument 1: is empty"));

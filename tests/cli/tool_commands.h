@@ -31,9 +31,9 @@ struct ToolCommand {
   }
 };
 
-// What stands behind a command's words: the value of its only positional, if it has one, and options with their values.
+// What stands behind a command's words: its positionals in order, and options with their values.
 struct WorkingLine {
-  std::optional<std::string> positional;
+  std::vector<std::string> positionals;
   std::vector<std::pair<std::string, std::optional<std::string>>> options;
 
   // With the option's value replaced, or the option added.
@@ -49,7 +49,7 @@ struct WorkingLine {
   }
   std::vector<std::string> words_of(const ToolCommand& command) const {
     std::vector<std::string> words = command.words;
-    if (positional) words.push_back(*positional);
+    words.insert(words.end(), positionals.begin(), positionals.end());
     for (const auto& [name, value] : options) {
       words.push_back(name);
       if (value) words.push_back(*value);
@@ -67,7 +67,7 @@ class AllCommandsTest : public ToolTest {
           "[budget]\nepsilon = 1\n"
           "[[statistic]]\nname = \"mean_age\"\nkind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\n"
           "epsilon = \"0.25\"\n");
-    create_ledger("change-one");
+    create_ledger();
     succeed({"release", "people.toml", "--ledger", "people.ledger", "--yes"});
     std::istringstream vectors(read_text(std::string(SNAPDP_TEST_DATA) + "/snap_exact.csv"));
     std::string few;
@@ -82,29 +82,25 @@ class AllCommandsTest : public ToolTest {
   // The line of a command that works on the files of this test; none for those that only hold others.
   static const WorkingLine& working_line(const ToolCommand& command) {
     static const std::map<std::string, WorkingLine> lines = {
-        {"plan", {"people.toml", {}}},
-        {"explain", {"people.toml", {}}},
-        {"release", {"people.toml", {{"--ledger", "people.ledger"}, {"--yes", std::nullopt}}}},
-        {"ledger create",
-         {"new.ledger", {{"--dataset", "people"}, {"--neighbors", "add-remove"}, {"--epsilon", "1"}}}},
-        {"ledger show", {"people.ledger", {}}},
-        {"ledger anchor", {"people.ledger", {}}},
-        {"ledger verify", {"people.ledger", {}}},
-        {"compose", {std::nullopt, {{"--epsilons", "0.1x10"}, {"--delta", "1e-6"}}}},
-        {"accuracy", {std::nullopt, {{"--epsilon", "1"}, {"--sensitivity", "1"}}}},
-        {"law", {std::nullopt, {{"--epsilon", "1"}, {"--sensitivity", "1"}, {"--grid", "notes"}}}},
-        {"bias", {std::nullopt, {{"--epsilon", "1"}, {"--sensitivity", "1"}}}},
-        {"bound",
-         {std::nullopt, {{"--epsilon", "1"}, {"--sensitivity", "1"}, {"--lower", "0"}, {"--upper", "8"}}}},
-        {"certify", {std::nullopt, {{"--epsilon", "1"}, {"--sensitivity", "1"}}}},
-        {"plot accuracy",
-         {std::nullopt, {{"--output", "plot.svg"}, {"--epsilon", "1"}, {"--sensitivity", "1"}}}},
-        {"plot bias", {std::nullopt, {{"--output", "plot.svg"}, {"--epsilon", "1"}, {"--sensitivity", "1"}}}},
-        {"plot law", {std::nullopt, {{"--output", "plot.svg"}, {"--epsilon", "1"}, {"--sensitivity", "1"}}}},
-        {"trace", {std::nullopt, {{"--vectors", "vectors.csv"}}}},
+        {"plan", {{"people.toml"}, {}}},
+        {"explain", {{"people.toml"}, {}}},
+        {"release", {{"people.toml"}, {{"--ledger", "people.ledger"}, {"--yes", std::nullopt}}}},
+        {"ledger create", {{"new.ledger", "people.toml"}, {{"--epsilon", "1"}}}},
+        {"ledger show", {{"people.ledger"}, {}}},
+        {"ledger anchor", {{"people.ledger"}, {}}},
+        {"ledger verify", {{"people.ledger"}, {}}},
+        {"compose", {{}, {{"--epsilons", "0.1x10"}, {"--delta", "1e-6"}}}},
+        {"accuracy", {{}, {{"--epsilon", "1"}, {"--sensitivity", "1"}}}},
+        {"law", {{}, {{"--epsilon", "1"}, {"--sensitivity", "1"}, {"--grid", "notes"}}}},
+        {"bias", {{}, {{"--epsilon", "1"}, {"--sensitivity", "1"}}}},
+        {"bound", {{}, {{"--epsilon", "1"}, {"--sensitivity", "1"}, {"--lower", "0"}, {"--upper", "8"}}}},
+        {"certify", {{}, {{"--epsilon", "1"}, {"--sensitivity", "1"}}}},
+        {"plot accuracy", {{}, {{"--output", "plot.svg"}, {"--epsilon", "1"}, {"--sensitivity", "1"}}}},
+        {"plot bias", {{}, {{"--output", "plot.svg"}, {"--epsilon", "1"}, {"--sensitivity", "1"}}}},
+        {"plot law", {{}, {{"--output", "plot.svg"}, {"--epsilon", "1"}, {"--sensitivity", "1"}}}},
+        {"trace", {{}, {{"--vectors", "vectors.csv"}}}},
         {"audit",
-         {std::nullopt,
-          {{"--epsilon", "1"}, {"--sensitivity", "1"}, {"--values", "0,1"}, {"--samples", "100"}}}}};
+         {{}, {{"--epsilon", "1"}, {"--sensitivity", "1"}, {"--values", "0,1"}, {"--samples", "100"}}}}};
     static const WorkingLine none;
     const auto found = lines.find(command.name());
     if (found != lines.end()) return found->second;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -514,6 +515,22 @@ TEST(Plan, ExplainsWhichStatisticTheSumsBecome) {
   EXPECT_THAT(
       explained(add_remove_head, "variance", one),
       HasSubstr(". sum of distances from the middle of the bounds to the power 2, from the sum and sum of"));
+}
+
+// What only a plan can tell of several statistics is told of all.
+TEST(Plan, NamesSeveralFaultsAtOnce) {
+  const std::string one = "kind = \"sum\"\ncolumn = \"x\"\ntype = \"integer\"\nepsilon = 1\nbounds = ";
+  const Error error =
+      refusal(change_one_head,
+              statistic("a", one + "[0, \"1e30\"]") + statistic("b", one + "[0, 1]") +
+                  statistic("c", "kind = \"sum\"\ncolumn = \"x\"\nbounds = [0, \"1e400\"]\nweight = 1") +
+                  statistic("d", one + "[0, \"1e31\"]"));
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(error.parameter(), "bounds");
+  const std::string text = error.what();
+  EXPECT_THAT(text, testing::StartsWith("s.toml:7: statistic \"a\": bounds"));
+  EXPECT_THAT(text, HasSubstr("\ns.toml:27: statistic \"d\": bounds"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
 }
 
 // Doubles that take many digits are shown as the decimals that stand for them; fractions in texts stay.

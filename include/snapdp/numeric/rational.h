@@ -34,6 +34,9 @@ class Rational : public mpq_class {
 // float); anything else throws invalid_argument naming `parameter`.
 Rational parse_rational(std::string_view text, std::string_view parameter);
 
+// Whether `text` is what floating point writes for no finite number: "inf", "-Infinity", "NaN" ...
+bool is_not_finite(std::string_view text);
+
 // The shortest decimal that reads back as `value`: a double given as an epsilon means what its author typed, so
 // 0.1 is one tenth. Throws on NaN and infinities.
 Rational shortest_decimal(double value, std::string_view parameter);
