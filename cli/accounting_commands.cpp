@@ -102,10 +102,10 @@ void Accounting::add_to(Json& object) const {
 }
 
 TextTable Accounting::table() const {
-  TextTable table(
-      {{"composition", TextTable::Align::left},
-       {"epsilon", TextTable::Align::right},
-       {"of " + std::to_string(count_) + " losses at delta " + to_string(delta_), TextTable::Align::left}});
+  TextTable table({{"composition", TextTable::Align::left},
+                   {"epsilon", TextTable::Align::right},
+                   {"of " + std::to_string(count_) + " losses at delta " + short_number(delta_),
+                    TextTable::Align::left}});
   table.add({"basic", round_up_to_digits(basic_, 12), "the sum; holds always, and at delta 0"});
   table.add({"optimal", round_up_to_digits(optimal_.epsilon, 12),
              optimal_.epsilon - optimal_.at_least > Rational(1, 1'000'000'000) * optimal_.epsilon

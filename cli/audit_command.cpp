@@ -177,9 +177,9 @@ void audit_claim(const AuditArguments& arguments, const CLI::App& command) {
   } else {
     TextTable table({{"audit", TextTable::Align::left},
                      {std::to_string(count) + " outputs of each value", TextTable::Align::left}});
-    table.add({"claimed loss", "at most " + to_string(epsilon)});
+    table.add({"claimed loss", "at most " + short_number(epsilon)});
     table.add({"found loss", "at least " + to_string(std::floor(result.loss_lower_bound * 1e6) / 1e6) +
-                                 "  with confidence " + to_string(confidence)});
+                                 "  with confidence " + short_number_down(confidence)});
     table.add({"verdict", refuted ? "REFUTED" : "not refuted"});
     table.add({"event", result.event.description()});
     table.add({"  seen for " + to_string(likelier), seen(result.likelier)});

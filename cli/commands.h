@@ -6,12 +6,16 @@
 #include <map>
 #include <string>
 
+#include "files.h"
+
 namespace snapdp::cli {
 
-// A subcommand's action, and the examples that its help begins with.
+// A subcommand's action, the examples that its help begins with, and the files that its arguments name, of which none is
+// written that is another one too: that is checked before it runs.
 struct Command {
   std::function<void()> run;
   std::string examples;
+  std::function<Files()> files = {};
 };
 
 using Commands = std::map<const CLI::App*, Command>;

@@ -10,6 +10,7 @@
 #include "snapdp/privacy/ledger.h"
 #include "snapdp/release/declaration.h"
 #include "snapdp/release/report.h"
+#include "snapdp/text.h"
 
 namespace snapdp::cli {
 namespace {
@@ -36,8 +37,13 @@ struct VerifyArguments {
   bool json = false;
 };
 
+// Every ledger command may write to its ledger: opening it rolls back what a crash left behind.
+Files ledger_file(const std::string& path) {
+  return {.ledgers = {{"FILE", path}}};
+}
+
 std::string to_text(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return escape_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 void create(const CreateArguments& arguments) {
@@ -47,8 +53,9 @@ void create(const CreateArguments& arguments) {
   const Ledger ledger =
       Ledger::create(file, declaration.identity(), parse_rational(arguments.epsilon, "--epsilon"),
                      declaration.canonical_text());
-  write_standard_error("snapdp: created " + ledger.path().string() + ", a ledger of epsilon " +
-                       short_number(ledger.budget()) + " for " + ledger.identity().dataset + "\n");
+  write_standard_error("snapdp: created " + quoted_path(ledger.path().string()) + ", a ledger of epsilon " +
+                       short_number_down(ledger.budget()) + " for " + shown_text(ledger.identity().dataset) +
+                       "\n");
 }
 
 Json balance_json(const Ledger& ledger, const LedgerBalance& balance) {
@@ -70,9 +77,9 @@ std::string balance_lines(const Ledger& ledger, const LedgerBalance& balance) {
   table.add({"dataset", identity.dataset});
   table.add({"neighbors", identity.neighbors});
   table.add({"privacy unit", identity.privacy_unit.empty() ? "one row" : identity.privacy_unit});
-  table.add({"budget", "epsilon " + short_number(balance.budget)});
+  table.add({"budget", "epsilon " + short_number_down(balance.budget)});
   table.add({"spent", "epsilon " + short_number(balance.spent)});
-  table.add({"remaining", "epsilon " + short_number(balance.remaining)});
+  table.add({"remaining", "epsilon " + short_number_down(balance.remaining)});
   table.add({"anchor", to_string(balance.anchor)});
   return table.to_string(style_of_standard_output());
 }
@@ -147,7 +154,7 @@ void show_release(const Ledger& ledger, std::int64_t release, bool json) {
                     ": was debited, but the program ended before it had a report; nothing was shown, and the "
                     "debit stands");
   }
-  std::string shown = *text;
+  std::string shown = escape_json(*text);
   if (!json) {
     // What the ledger keeps is always shown: as it is when another program, or a later version of this one, wrote it.
     try {
@@ -160,32 +167,42 @@ void show_release(const Ledger& ledger, std::int64_t release, bool json) {
   write_standard_output(shown);
 }
 
+// --anchor @FILE instead of a line.
+bool is_anchor_file(const std::string& argument) {
+  return argument.starts_with('@');
+}
+std::filesystem::path anchor_path(const std::string& argument) {
+  return argument.substr(1);
+}
+
 void show_declaration(const Ledger& ledger) {
   if (!Declaration::of(ledger)) {
     throw Error(
         ErrorCode::bad_data, "--declaration",
-        "--declaration: " + ledger.path().string() +
+        "--declaration: " + quoted_path(ledger.path().string()) +
             " was made without a declaration; specifications say themselves what is public, except how a "
             "file is read");
   }
-  write_standard_output(ledger.declaration());
+  write_standard_output(escape_json(ledger.declaration()));  // its strings have JSON's escapes
 }
 
 // From "N HASH", or from the lines of @FILE: anchors that were noted one after the other.
 std::vector<LedgerAnchor> parse_anchors(const std::string& argument) {
-  if (!argument.starts_with('@')) return {parse_anchor(argument, "--anchor")};
+  if (!is_anchor_file(argument)) return {parse_anchor(argument, "--anchor")};
   constexpr std::size_t most_bytes = std::size_t{16}
                                      << 20;  // of a file that may have no end, such as a device
-  std::ifstream file(argument.substr(1), std::ios::binary);
+  std::ifstream file(anchor_path(argument), std::ios::binary);
   std::string text(most_bytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (!file.is_open() || file.bad()) {
-    throw Error(ErrorCode::io, "--anchor", "--anchor " + argument + ": cannot be read; check the path");
+    throw Error(ErrorCode::io, "--anchor",
+                "--anchor " + quoted_path(argument) + ": cannot be read; check the path");
   }
   if (text.size() > most_bytes) {
-    throw Error(ErrorCode::invalid_argument, "--anchor",
-                "--anchor " + argument + ": is longer than 16 MiB; give a file of anchors, one a line");
+    throw Error(
+        ErrorCode::invalid_argument, "--anchor",
+        "--anchor " + quoted_path(argument) + ": is longer than 16 MiB; give a file of anchors, one a line");
   }
   std::vector<LedgerAnchor> anchors;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -198,7 +215,8 @@ std::vector<LedgerAnchor> parse_anchors(const std::string& argument) {
   }
   if (anchors.empty()) {
     throw Error(ErrorCode::invalid_argument, "--anchor",
-                "--anchor " + argument + ": has no anchor; write one there with: snapdp ledger anchor FILE");
+                "--anchor " + quoted_path(argument) +
+                    ": has no anchor; write one there with: snapdp ledger anchor FILE");
   }
   return anchors;
 }
@@ -230,7 +248,12 @@ void add_create(CLI::App& ledger, Commands& commands) {
       ->type_name("E")
       ->required();
   commands[command] = {[arguments] { create(*arguments); },
-                       "  snapdp ledger create people.ledger people.toml --epsilon 2\n"};
+                       "  snapdp ledger create people.ledger people.toml --epsilon 2\n",
+                       [arguments] {
+                         Files files = ledger_file(arguments->file);
+                         files.read.push_back({"DECLARATION", arguments->declaration});
+                         return files;
+                       }};
   command->footer(
       "The ledger keeps the declaration: how rows are read, who is protected, types, bounds and categories "
       "are "
@@ -270,7 +293,8 @@ void add_show(CLI::App& ledger, Commands& commands) {
                        "  snapdp ledger show people.ledger\n"
                        "  snapdp ledger show people.ledger --declaration\n"
                        "  snapdp ledger show people.ledger --release 1 --json\n"
-                       "  snapdp ledger show people.ledger --delta 1e-6\n"};
+                       "  snapdp ledger show people.ledger --delta 1e-6\n",
+                       [arguments] { return ledger_file(arguments->file); }};
   command->footer(
       "The budget is always debited by the sum. With --delta, \"optimal\" says what the charges so far "
       "amount to\n"
@@ -285,7 +309,8 @@ void add_anchor(CLI::App& ledger, Commands& commands) {
   commands[command] = {
       [file] { write_standard_output(to_string(Ledger::open(*file).balance().anchor) + "\n"); },
       "  snapdp ledger anchor people.ledger >> /media/usb/people.anchors\n"
-      "  snapdp ledger verify people.ledger --anchor @/media/usb/people.anchors\n"};
+      "  snapdp ledger verify people.ledger --anchor @/media/usb/people.anchors\n",
+      [file] { return ledger_file(*file); }};
   command->footer(
       "The number of records and the hash of the last one, which covers all before it. Note it after each "
       "release,\n"
@@ -303,7 +328,13 @@ void add_verify(CLI::App& ledger, Commands& commands) {
   command->add_flag("--json", arguments->json, "Print JSON instead of a table");
   commands[command] = {[arguments] { verify(*arguments); },
                        "  snapdp ledger verify people.ledger\n"
-                       "  snapdp ledger verify people.ledger --anchor @/media/usb/people.anchors\n"};
+                       "  snapdp ledger verify people.ledger --anchor @/media/usb/people.anchors\n",
+                       [arguments] {
+                         Files files = ledger_file(arguments->file);
+                         if (is_anchor_file(arguments->anchor))
+                           files.read.push_back({"--anchor", anchor_path(arguments->anchor)});
+                         return files;
+                       }};
   command->footer(
       "Exit code 3 when anything is wrong. Without an anchor that was noted elsewhere, a ledger that was "
       "rolled\n"

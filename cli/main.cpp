@@ -2,12 +2,15 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <new>
+#include <span>
 
+#include "arguments.h"
 #include "commands.h"
+#include "files.h"
 #include "output.h"
 #include "signals.h"
 #include "snapdp/error.h"
-#include "snapdp/release/suggestion.h"
+#include "snapdp/text.h"
 #include "snapdp/version.h"
 
 namespace snapdp::cli {
@@ -33,14 +36,8 @@ int exit_code(ErrorCode code) {
 int complain(const std::string& message, int code) {
   const bool color = style_of_standard_error().color;
   write_standard_error(std::string(color ? "\x1b[31m" : "") + "snapdp: error: " + (color ? "\x1b[0m" : "") +
-                       message + "\n");
+                       shown_lines(message) + "\n");
   return code;
-}
-
-// "snapdp ledger create".
-std::string full_name(const CLI::App* app) {
-  return app->get_parent() == nullptr ? app->get_name()
-                                      : full_name(app->get_parent()) + " " + app->get_name();
 }
 
 // Examples first: they answer most questions.
@@ -59,46 +56,6 @@ class HelpFormatter : public CLI::Formatter {
  private:
   const Commands& commands_;
 };
-
-// The command that the arguments reached, for example `snapdp ledger`.
-const CLI::App* deepest(const CLI::App* app) {
-  for (;;) {
-    const std::vector<CLI::App*> next = app->get_subcommands();
-    if (next.empty()) return app;
-    app = next.front();
-  }
-}
-
-std::vector<std::string> subcommand_names(const CLI::App* app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app->get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  return names;
-}
-
-// What is wrong with the arguments: unknown words get a suggestion.
-std::string explain(const CLI::App& tool, const CLI::ParseError& error) {
-  const CLI::App* app = deepest(&tool);
-  const std::string help = "; see " + full_name(app) + " --help";
-  const std::vector<std::string> extra = tool.remaining(true);
-  if (!extra.empty()) {
-    const std::string& word = extra.front();
-    const std::vector<std::string> commands = subcommand_names(app);
-    if (word.size() > 1 && word[0] == '-') {
-      std::vector<std::string> options;
-      for (const CLI::Option* option : app->get_options()) {
-        for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
-      }
-      const std::string given = word.substr(0, word.find('='));
-      return full_name(app) + ": unknown option " + quoted_text(given) + did_you_mean(given, options) + help;
-    }
-    if (!commands.empty()) {
-      return full_name(app) + ": unknown command " + quoted_text(word) + did_you_mean(word, commands) + help;
-    }
-    return full_name(app) + ": unexpected argument " + quoted_text(word) + help;
-  }
-  return full_name(app) + ": " + error.what() + help;
-}
 
 int run(int argc, char** argv) {
   CLI::App tool(
@@ -137,6 +94,7 @@ int run(int argc, char** argv) {
     write_standard_error(tool.help());
     return usage;
   }
+  check_words(tool, std::span<const char* const>(argv + 1, static_cast<std::size_t>(argc) - 1));
   try {
     tool.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -148,8 +106,15 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return complain(explain(tool, error), usage);
   }
+  check_repetitions(tool);
+  const Command& command = commands.at(deepest(&tool));
+  if (command.files) {
+    const Files files = command.files();
+    check_distinct(files);
+    check_outputs(files);
+  }
   try {
-    commands.at(deepest(&tool)).run();
+    command.run();
   } catch (const Answer& answer) {
     return answer.exit_code;
   }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "snapdp/error.h"
+#include "snapdp/text.h"
 
 namespace snapdp::cli {
 namespace {
@@ -69,16 +70,8 @@ class Temporary {
   Descriptor file_;
 };
 
-bool is_special(const std::filesystem::path& path) {
-  struct stat status = {};
-  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-}
-
-// Follows links, so that a link to a file stays one.
-std::filesystem::path target_of(const std::filesystem::path& path) {
-  std::error_code ignored;
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path, ignored);
-  return target.empty() ? path : target;
+std::string shown(const std::filesystem::path& path) {
+  return quoted_path(path.string());
 }
 
 std::filesystem::path folder_of(const std::filesystem::path& target) {
@@ -88,6 +81,14 @@ std::filesystem::path folder_of(const std::filesystem::path& target) {
 // A pattern for mkostemp; renaming works within one folder.
 std::string temporary_beside(const std::filesystem::path& target) {
   return target.string() + ".XXXXXX";
+}
+
+// The tool has one thread when it asks.
+mode_t mode_by_umask() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  constexpr mode_t for_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
+  return for_all & ~mask;
 }
 
 TableStyle style_of(int descriptor) {
@@ -113,29 +114,41 @@ void check_standard_output() {
 }
 
 void check_writable(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) fail(path.string(), EISDIR);
-  if (is_special(path)) return;
+  if (std::filesystem::is_directory(path)) fail(shown(path), EISDIR);
+  if (is_device(path)) return;
   // Asking for permission is not enough: a file system may refuse the file for reasons of its own.
   Temporary trial(temporary_beside(target_of(path)));
-  if (trial.file().get() < 0) fail(path.string(), errno);
+  if (trial.file().get() < 0) fail(shown(path), errno);
 }
 
-void write_file(const std::filesystem::path& path, std::string_view text) {
-  if (is_special(path)) {
+bool is_device(const std::filesystem::path& path) {
+  struct stat status = {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+std::filesystem::path target_of(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path, ignored);
+  return target.empty() ? path : target;
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text, Readers readers) {
+  if (is_device(path)) {
     Descriptor device(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-    if (device.get() < 0) fail(path.string(), errno);
-    if (const int error = write_all(device.get(), text)) fail(path.string(), error);
-    if (const int error = device.close()) fail(path.string(), error);
+    if (device.get() < 0) fail(shown(path), errno);
+    if (const int error = write_all(device.get(), text)) fail(shown(path), error);
+    if (const int error = device.close()) fail(shown(path), error);
     return;
   }
   const std::filesystem::path target = target_of(path);
   Temporary temporary(temporary_beside(target));
   Descriptor& file = temporary.file();
-  if (file.get() < 0) fail(path.string(), errno);
-  if (const int error = write_all(file.get(), text)) fail(path.string(), error);
-  if (::fsync(file.get()) != 0) fail(path.string(), errno);
-  if (const int error = file.close()) fail(path.string(), error);
-  if (const int error = temporary.rename_to(target)) fail(path.string(), error);
+  if (file.get() < 0) fail(shown(path), errno);
+  if (readers == Readers::umask && ::fchmod(file.get(), mode_by_umask()) != 0) fail(shown(path), errno);
+  if (const int error = write_all(file.get(), text)) fail(shown(path), error);
+  if (::fsync(file.get()) != 0) fail(shown(path), errno);
+  if (const int error = file.close()) fail(shown(path), error);
+  if (const int error = temporary.rename_to(target)) fail(shown(path), error);
   const Descriptor folder(::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() >= 0) ::fsync(folder.get());
 }

@@ -19,9 +19,15 @@ void write_standard_error(std::string_view text) noexcept;
 void check_standard_output();
 // Throws io when write_file(path, ...) is bound to fail, before anything has been paid for.
 void check_writable(const std::filesystem::path& path);
-// Replaces the file at once, mode 0600: readers see the old text or the new one, whole. A device or pipe (/dev/stdout)
-// is written to as it is. Throws io.
-void write_file(const std::filesystem::path& path, std::string_view text);
+// Who may read a file: its owner alone (mode 0600), or whoever the umask lets (0666 without its bits).
+enum class Readers { owner, umask };
+// Replaces the file at once: readers see the old text or the new one, whole. A device or pipe (/dev/stdout) is written
+// to as it is. Throws io.
+void write_file(const std::filesystem::path& path, std::string_view text, Readers readers);
+// Whether write_file() would write to a device or a pipe as it is.
+bool is_device(const std::filesystem::path& path);
+// The file that write_file() replaces: links are followed, so that a link to a file stays one.
+std::filesystem::path target_of(const std::filesystem::path& path);
 
 // Color when the stream is a terminal, unless NO_COLOR is set (https://no-color.org) or the terminal is dumb.
 TableStyle style_of_standard_output();

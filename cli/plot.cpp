@@ -10,6 +10,7 @@
 #include "output.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/bias.h"
+#include "snapdp/text.h"
 
 namespace snapdp::cli {
 namespace {
@@ -306,20 +307,36 @@ std::string plot_law(const MechanismQuestion& question) {
   return svg.finish();
 }
 
+// A picture is SVG whatever its name says, so the name must say so too. Devices and pipes have none.
+void check_name(const std::string& output) {
+  if (is_device(output)) return;
+  std::string extension = target_of(output).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  if (extension != ".svg")
+    refuse("--output", quoted_path(output) + ": a picture is SVG, and its file's name must end in .svg");
+}
+
 void add_kind(CLI::App& plot, Commands& commands, const char* name, const char* description,
               std::string (*draw)(const MechanismQuestion&), const char* example) {
   const auto arguments = std::make_shared<PlotArguments>();
   CLI::App* command = plot.add_subcommand(name, description);
-  command->add_option("-o,--output", arguments->output, "Where the picture goes")
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "Where the picture goes, SVG, with mode 0666 less the umask")
       ->type_name("FILE.svg")
       ->required();
   add_mechanism_options(*command, arguments->mechanism);
   commands[command] = {[arguments, draw] {
                          if (arguments->mechanism.json) refuse("--json", "a picture is SVG; leave it out");
+                         check_name(arguments->output);
                          const std::string svg = draw(MechanismQuestion(arguments->mechanism));
-                         write_file(arguments->output, svg);
+                         write_file(arguments->output, svg, Readers::umask);
                        },
-                       example};
+                       example,
+                       [arguments] {
+                         return Files{.written = {{"--output", arguments->output}}};
+                       }};
 }
 
 }  // namespace

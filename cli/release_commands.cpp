@@ -77,23 +77,41 @@ Specification specification_of(const PlanArguments& arguments) {
   return Specification::read(arguments.specification);
 }
 
+Files files_of(const PlanArguments& arguments) {
+  return {.read = {{"SPEC", arguments.specification}, {"--declaration", arguments.declaration}},
+          .ledgers = {{"--ledger", arguments.ledger}}};
+}
+
 bool confirm(const Plan& plan, const Ledger& ledger) {
   write_standard_error(plan.to_table(style_of_standard_error()) + "\n");
   if (plan.epsilon() == 0) return ask("Release?");
   return ask("Release, and debit epsilon " + short_number(plan.epsilon()) + " from " +
-             ledger.path().string() + " (" + short_number(ledger.balance().remaining) + " remaining)?");
+             quoted_path(ledger.path().string()) + " (" + short_number_down(ledger.balance().remaining) +
+             " remaining)?");
+}
+
+// Where the rows are: --data, or else what the declaration says.
+NamedFile data_of(const ReleaseArguments& arguments, const Specification& specification,
+                  const Ledger& ledger) {
+  if (!arguments.data.empty()) return {"--data", arguments.data};
+  const std::filesystem::path declared = declared_path(specification, ledger);
+  if (!declared.empty()) return {"[data] path", declared};
+  throw Error(ErrorCode::invalid_argument, "--data",
+              "--data: is missing, and the declaration of " + quoted_path(ledger.path().string()) +
+                  " has no path; name the file, --data FILE");
+}
+
+Files files_of(const ReleaseArguments& arguments, const NamedFile& data) {
+  return {.read = {{"SPEC", arguments.specification}, data},
+          .ledgers = {{"--ledger", arguments.ledger}},
+          .written = {{"--output", arguments.output}}};
 }
 
 // `hold` is filled before anything is paid.
 Released run_release(const ReleaseArguments& arguments, const Specification& specification, Ledger& ledger,
                      std::optional<SignalHold>& hold) {
-  const std::filesystem::path data =
-      arguments.data.empty() ? declared_path(specification, ledger) : std::filesystem::path(arguments.data);
-  if (data.empty()) {
-    throw Error(ErrorCode::invalid_argument, "--data",
-                "--data: is missing, and the declaration of " + ledger.path().string() +
-                    " has no path; name the file, --data FILE");
-  }
+  const NamedFile data = data_of(arguments, specification, ledger);
+  check_distinct(files_of(arguments, data));
   ProgressLine progress;
   ReleaseOptions options;
   options.progress = [&](double percent) { progress.update(percent); };
@@ -101,7 +119,7 @@ Released run_release(const ReleaseArguments& arguments, const Specification& spe
   options.before_debit = [&] { hold.emplace(); };
   const auto open = [&](const Declaration& declaration) {
     DuckdbOptions source;
-    source.path = data.string();
+    source.path = data.path.string();
     if (declaration.delimiter) source.delimiter = *declaration.delimiter;
     if (declaration.format) {
       source.format = *declaration.format == Declaration::Format::csv ? FileFormat::csv : FileFormat::parquet;
@@ -117,7 +135,7 @@ void print(const Released& released, const ReleaseArguments& arguments) {
       arguments.json ? released.report.json()
                      : released.report.to_table(to_file ? TableStyle{} : style_of_standard_output());
   if (to_file) {
-    write_file(arguments.output, text);
+    write_file(arguments.output, text, Readers::owner);
   } else {
     write_standard_output(text);
   }
@@ -126,7 +144,7 @@ void print(const Released& released, const ReleaseArguments& arguments) {
 std::string how_to_print_again(const std::string& release, const ReleaseArguments& arguments) {
   return "release " + release +
          " is paid for and kept: print it again, free of charge, with\n  snapdp ledger show " +
-         arguments.ledger + " --release " + release;
+         shell_word(arguments.ledger) + " --release " + release;
 }
 
 // The statistics are paid for: whatever fails here, say where they still are.
@@ -154,7 +172,8 @@ void show(const Released& released, const ReleaseArguments& arguments) {
         ErrorCode::io, "ledger",
         "the report is printed but could not be kept in the ledger, so save it now: " + released.not_stored);
   }
-  if (!arguments.output.empty()) write_standard_error("snapdp: wrote " + arguments.output + "\n");
+  if (!arguments.output.empty())
+    write_standard_error("snapdp: wrote " + quoted_path(arguments.output) + "\n");
 }
 
 void release_and_show(const ReleaseArguments& arguments) {
@@ -198,7 +217,8 @@ void add_plan(CLI::App& tool, Commands& commands) {
       },
       "  snapdp plan people.toml\n"
       "  snapdp plan question.toml --ledger people.ledger\n"
-      "  snapdp plan people.toml --json | jq '.statistics[].accuracy'\n"};
+      "  snapdp plan people.toml --json | jq '.statistics[].accuracy'\n",
+      [arguments] { return files_of(*arguments); }};
   command->footer("Nothing is spent and no data file is opened. docs/specification.md describes SPEC.");
 }
 
@@ -209,7 +229,7 @@ void add_explain(CLI::App& tool, Commands& commands) {
   add_specification(*command, *arguments);
   commands[command] = {
       [arguments] { write_standard_output(Plan(specification_of(*arguments)).explanation()); },
-      "  snapdp explain people.toml\n"};
+      "  snapdp explain people.toml\n", [arguments] { return files_of(*arguments); }};
   command->footer(
       "Nothing is spent and no data file is opened. Every step has a written proof, proofs/*.md.");
 }
@@ -233,7 +253,10 @@ void add_release(CLI::App& tool, Commands& commands) {
       [arguments] { release_and_show(*arguments); },
       "  snapdp release people.toml --ledger people.ledger\n"
       "  snapdp release people.toml --ledger people.ledger --yes --json --output report.json\n"
-      "  snapdp release people.toml --ledger people.ledger --data people-2024.parquet\n"};
+      "  snapdp release people.toml --ledger people.ledger --data people-2024.parquet\n",
+      [arguments] {
+        return files_of(*arguments, {"--data", arguments->data});
+      }};
   command->footer(
       "The debit is on disk before the first random bit is drawn and is never refunded. The report is kept "
       "in the ledger\n"

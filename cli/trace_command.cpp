@@ -6,6 +6,7 @@
 #include "output.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/trace.h"
+#include "snapdp/text.h"
 
 namespace snapdp::cli {
 namespace {
@@ -25,7 +26,8 @@ std::string read_file(const std::string& path) {
          file.read(block.data(), static_cast<std::streamsize>(block.size())).gcount() > 0)
     text.append(block, 0, static_cast<std::size_t>(file.gcount()));
   if (!file.is_open() || file.bad()) {
-    throw Error(ErrorCode::io, "--vectors", "--vectors = " + path + ": cannot be read; check the path");
+    throw Error(ErrorCode::io, "--vectors",
+                "--vectors = " + quoted_path(path) + ": cannot be read; check the path");
   }
   if (text.size() > most_bytes) {
     throw Error(
@@ -51,7 +53,10 @@ void add_trace(CLI::App& tool, Commands& commands) {
                          write_standard_output(trace(read_file(arguments->vectors), options));
                        },
                        "  snapdp trace --vectors snap_exact.csv > recomputed.csv\n"
-                       "  snapdp trace --vectors snap_exact.csv --slow | diff - recomputed.csv\n"};
+                       "  snapdp trace --vectors snap_exact.csv --slow | diff - recomputed.csv\n",
+                       [arguments] {
+                         return Files{.read = {{"--vectors", arguments->vectors}}};
+                       }};
   command->footer("Prints the same rows with `output` recomputed, the same on every machine and kernel.");
 }
 

@@ -27,6 +27,7 @@ endif()
 set(config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/snapdp")
 install(TARGETS snapdp_umbrella EXPORT snapdpTargets)
 install(FILES "${PROJECT_SOURCE_DIR}/include/snapdp/error.h" "${PROJECT_SOURCE_DIR}/include/snapdp/snapdp.h"
+  "${PROJECT_SOURCE_DIR}/include/snapdp/text.h"
   "${PROJECT_BINARY_DIR}/include/snapdp/version.h"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/snapdp")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

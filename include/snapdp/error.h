@@ -1,12 +1,15 @@
 // Errors: every public function of SnapDP either does what its comment says or throws snapdp::Error.
 //
 // The message names the parameter, the value given, the rule it breaks and the next step. It never contains
-// cell text, a row count or anything else that depends on private rows.
+// cell text, a row count or anything else that depends on private rows, and no terminal obeys anything in it: text.h
+// says what is shown as "?". It may have several lines, one for each fault.
 #pragma once
 
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "snapdp/text.h"
 
 namespace snapdp {
 
@@ -21,7 +24,7 @@ enum class ErrorCode {
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, std::string parameter, const std::string& message)
-      : std::runtime_error(message), code_(code), parameter_(std::move(parameter)) {}
+      : std::runtime_error(shown_lines(message)), code_(code), parameter_(std::move(parameter)) {}
 
   ErrorCode code() const noexcept { return code_; }
   // The name of the offending parameter as the caller wrote it, for example "epsilon" or "upper".

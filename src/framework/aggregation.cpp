@@ -45,6 +45,11 @@ Aggregation::Aggregation(Signature<VectorDomain, StatisticDomain> signature, std
   }
 }
 
+Aggregation Aggregation::told_as(const std::string& statistic) && {
+  steps_.back().function = statistic + ", from the " + steps_.back().function;
+  return std::move(*this);
+}
+
 Rational Aggregation::sensitivity(const Rational& d_in) const {
   const std::optional<Rational> distance = signature_.relation.tightest(d_in);
   if (!distance) {

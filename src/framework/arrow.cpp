@@ -10,13 +10,10 @@
 namespace snapdp {
 namespace {
 
-// Names and formats come from outside: at most 40 printable bytes of them are shown.
+// Names and formats come from outside: at most 40 bytes of them are shown.
 std::string shown(const char* text) {
   constexpr std::size_t longest = 40;
-  std::string result = "\"";
-  const std::string_view all = text == nullptr ? std::string_view() : std::string_view(text);
-  for (const char c : all.substr(0, longest)) result += c >= ' ' && c <= '~' ? c : '?';
-  return result + (all.size() > longest ? "...\"" : "\"");
+  return quoted_text(text == nullptr ? std::string_view() : std::string_view(text), longest);
 }
 
 [[noreturn]] void refuse(const std::string& message) {

@@ -34,19 +34,32 @@ GridChoice GridChoice::notes() {
 GridChoice GridChoice::parse(std::string_view text, std::string_view parameter) {
   if (text == "auto") return automatic();
   if (text == "notes") return notes();
-  std::string shown = "\"" + std::string(text.substr(0, 60)) + (text.size() > 60 ? "...\"" : "\"");
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';  // no terminal shall obey it
-  }
+  const std::string shown = quoted_text(text);
   long exponent = 0;
   const char* const end = text.data() + text.size();
   const bool power = text.starts_with("2^");
   const auto [stop, status] = std::from_chars(text.data() + (power ? 2 : 0), end, exponent);
   if (!power || stop != end || (status != std::errc() && status != std::errc::result_out_of_range)) {
-    refuse(parameter, shown, "must be \"auto\", \"notes\" or a power of two such as \"2^-10\"");
+    refuse(parameter, shown, "must be \"auto\", \"notes\" or a power of two such as \"2^-10\"" + hint(text));
   }
   if (status == std::errc::result_out_of_range || !in_range(exponent)) refuse(parameter, shown, range_rule);
   return GridChoice(Grid(exponent));
+}
+
+std::string GridChoice::hint(std::string_view text) {
+  Rational spacing;
+  try {
+    spacing = parse_rational(text, "grid");
+  } catch (const Error&) {
+    return "";
+  }
+  if (spacing <= 0) return "";
+  const long above = Grid::at_least(spacing).exponent();
+  const long below = Grid::at_most(spacing).exponent();
+  if (!in_range(below) || !in_range(above)) return "";
+  const auto power = [](long exponent) { return "\"2^" + std::to_string(exponent) + "\""; };
+  return above == below ? "; write " + power(above)
+                        : "; it lies between " + power(below) + " and " + power(above);
 }
 
 long GridChoice::exponent(long octave, bool integer) const {

@@ -71,10 +71,7 @@ Header parse_header(std::string_view line) {
   const std::vector<std::string_view> cells = split(line);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (cells[i].empty()) refuse(1, "", "a column without a name; begin with the header of column names");
-    std::string column(cells[i].substr(0, 40));
-    for (char& c : column) {
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';  // no terminal shall obey it
-    }
+    const std::string column = shown_text(cells[i].substr(0, 40));
     if (std::find(names.begin(), names.end(), cells[i]) == names.end()) {
       refuse(1, column, "is not a column of these vectors; remove it or correct its name");
     }
@@ -287,9 +284,9 @@ InstructionSet parse_kernel(std::string_view text, std::string_view parameter) {
       return set;
     }
   }
-  throw Error(ErrorCode::invalid_argument, std::string(parameter),
-              std::string(parameter) + " = \"" + std::string(text.substr(0, 40)) +
-                  "\": must be best, portable, avx2 or avx512");
+  throw Error(
+      ErrorCode::invalid_argument, std::string(parameter),
+      std::string(parameter) + " = " + quoted_text(text, 40) + ": must be best, portable, avx2 or avx512");
 }
 
 }  // namespace snapdp

@@ -24,13 +24,8 @@ constexpr Limits of_people{100, max_decimal_exponent, 2000};
 constexpr Limits of_ours{std::size_t{1} << 16, 1L << 13, 1L << 15};
 
 [[noreturn]] void refuse(std::string_view text, std::string_view parameter, const std::string& rule) {
-  std::string shown(text.substr(0, 60));
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';  // no terminal shall obey it
-  }
-  if (text.size() > 60) shown += "...";
   throw Error(ErrorCode::invalid_argument, std::string(parameter),
-              std::string(parameter) + " = \"" + shown + "\": " + rule);
+              std::string(parameter) + " = " + quoted_text(text) + ": " + rule);
 }
 
 Integer power(unsigned long base, long exponent) {
@@ -108,6 +103,7 @@ Rational parse_quotient(std::string_view text, const Limits& limits, std::string
   std::string_view trimmed = text;
   while (!trimmed.empty() && trimmed.front() == ' ') trimmed.remove_prefix(1);
   while (!trimmed.empty() && trimmed.back() == ' ') trimmed.remove_suffix(1);
+  if (is_not_finite(trimmed)) refuse(text, parameter, "must be a finite number");
   const std::size_t bar = trimmed.find('/');
   if (bar == std::string_view::npos) return parse_number(trimmed, limits, text, parameter);
   const Rational numerator = parse_number(trimmed.substr(0, bar), limits, text, parameter);
@@ -196,6 +192,16 @@ mpq_class Rational::of(double value) {
   const FloatEnvironment environment;
   require_finite(value, "value");
   return mpq_class(value);
+}
+
+bool is_not_finite(std::string_view text) {
+  if (!text.empty() && (text[0] == '+' || text[0] == '-')) text.remove_prefix(1);
+  const auto is = [text](std::string_view word) {
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char c, char lower) {
+      return c == lower || (c >= 'A' && c <= 'Z' && c - 'A' + 'a' == lower);
+    });
+  };
+  return is("inf") || is("infinity") || is("nan");
 }
 
 Rational parse_rational(std::string_view text, std::string_view parameter) {

@@ -4,12 +4,14 @@
 
 #include <array>
 #include <charconv>
+#include <fstream>
 #include <utility>
 
 #include "privacy/ledger_file.h"
 #include "privacy/ledger_format.h"
 #include "privacy/private_file.h"
 #include "snapdp/error.h"
+#include "snapdp/numeric/decimal_text.h"
 
 namespace snapdp {
 
@@ -18,11 +20,12 @@ using ledger_format::Record;
 
 namespace {
 
+constexpr std::size_t longest_name = 256;
+
 void require_name(std::string_view text, const std::string& parameter) {
   if (ledger_format::is_name(text)) return;
   throw Error(ErrorCode::invalid_argument, parameter,
-              parameter + " = " +
-                  (ledger_format::is_document(text) ? in_quotes(text.substr(0, 60)) : "(not shown)") +
+              parameter + " = " + quoted_text(text) +
                   ": must be 1 to 256 bytes of UTF-8 without control characters; choose a plain name");
 }
 
@@ -30,9 +33,9 @@ void require_identity(const LedgerIdentity& identity) {
   require_name(identity.dataset, "dataset");
   if (!identity.privacy_unit.empty()) require_name(identity.privacy_unit, "privacy_unit");
   if (!ledger_format::is_neighbors(identity.neighbors)) {
-    throw Error(ErrorCode::invalid_argument, "neighbors",
-                "neighbors = " + in_quotes(identity.neighbors.substr(0, 60)) +
-                    ": must be \"change-one\" or \"add-remove\"");
+    throw Error(
+        ErrorCode::invalid_argument, "neighbors",
+        "neighbors = " + quoted_text(identity.neighbors) + ": must be \"change-one\" or \"add-remove\"");
   }
 }
 
@@ -40,6 +43,15 @@ void require_identity(const LedgerIdentity& identity) {
   throw Error(ErrorCode::invalid_argument, parameter,
               parameter + ": is longer than " + std::to_string(Ledger::max_text_bytes >> 20) +
                   " MiB, the most a ledger keeps; split the release");
+}
+
+// What no specification can ever declare: a ledger for it could pay for nothing.
+void require_possible(const LedgerIdentity& identity) {
+  if (identity.neighbors != "change-one" || identity.privacy_unit.empty()) return;
+  throw Error(ErrorCode::invalid_argument, "privacy_unit",
+              "privacy_unit = " + quoted_text(identity.privacy_unit) +
+                  ": change-one neighbors differ in one row and have no privacy unit; leave it out, or use "
+                  "add-remove neighbors");
 }
 
 void require_document(std::string_view text, const std::string& parameter) {
@@ -58,7 +70,7 @@ Rational require_amount(Rational value, const std::string& parameter) {
   value.canonicalize();
   if (value <= 0) {
     throw Error(ErrorCode::invalid_argument, parameter,
-                parameter + " = " + to_string(value) + ": must be greater than 0");
+                parameter + " = " + short_number(value) + ": must be greater than 0");
   }
   if (ledger_format::number_text(value).size() > Ledger::max_number_digits) {
     throw Error(ErrorCode::invalid_argument, parameter,
@@ -79,21 +91,22 @@ void require_affordable(const std::filesystem::path& path, const LedgerState& st
   for (const auto& [name, kept, asked] : parts) {
     if (kept == asked) continue;
     throw Error(ErrorCode::budget_refused, std::string(name),
-                std::string(name) + " = " + in_quotes(asked) + ": the ledger " + in_quotes(path.string()) +
-                    " is for " + in_quotes(kept) +
+                std::string(name) + " = " + quoted_text(asked, longest_name) + ": the ledger " +
+                    quoted_path(path.string()) + " is for " + quoted_text(kept, longest_name) +
                     "; nothing was debited. Use the ledger of this data, or correct the specification");
   }
   const Rational remaining = state.budget - state.spent;
   if (epsilon > remaining) {
     throw Error(ErrorCode::budget_refused, "epsilon",
-                "epsilon = " + to_string(epsilon) + ": the ledger " + in_quotes(path.string()) + " has " +
-                    to_string(remaining) + " left of " + to_string(state.budget) + "; nothing was debited. " +
+                "epsilon = " + short_number(epsilon) + ": the ledger " + quoted_path(path.string()) +
+                    " has " + short_number_down(remaining) + " left of " + short_number_down(state.budget) +
+                    "; nothing was debited. " +
                     (remaining > 0 ? "Ask for at most that in total"
                                    : "No further release of this data is possible"));
   }
   if (ledger_format::number_text(state.spent + epsilon).size() > Ledger::max_number_digits) {
     throw Error(ErrorCode::budget_refused, "epsilon",
-                "epsilon = " + to_string(epsilon) + ": the exact total would need more than " +
+                "epsilon = " + short_number(epsilon) + ": the exact total would need more than " +
                     std::to_string(Ledger::max_number_digits) +
                     " digits; nothing was debited. Write the epsilons as short decimals");
   }
@@ -142,6 +155,7 @@ Ledger::~Ledger() = default;
 Ledger Ledger::create(const std::filesystem::path& path, const LedgerIdentity& identity,
                       const Rational& budget, std::string_view declaration) {
   require_identity(identity);
+  require_possible(identity);
   require_document(declaration, "declaration");
   Genesis genesis;
   genesis.identity = identity;
@@ -163,6 +177,15 @@ Ledger Ledger::create(const std::filesystem::path& path, const LedgerIdentity& i
   }
   sync_folder(full);
   return open(full);
+}
+
+bool Ledger::lies_at(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, ledger_format::header_bytes> bytes{};
+  file.read(bytes.data(), bytes.size());
+  return ledger_format::begins_like_ledger({bytes.data(), static_cast<std::size_t>(file.gcount())});
 }
 
 Ledger Ledger::open(const std::filesystem::path& path) {
@@ -229,7 +252,7 @@ void Ledger::store_report(std::int64_t release, std::string_view report) {
     if (file_->record(release, "report")) {
       throw Error(ErrorCode::invalid_argument, "release",
                   "release = " + std::to_string(release) + ": its report is in the ledger " +
-                      in_quotes(file_->path().string()) + " already; a report is stored once");
+                      quoted_path(file_->path().string()) + " already; a report is stored once");
     }
     LedgerState state = file_->state();
     file_->append(state, record);

@@ -32,20 +32,12 @@ constexpr std::uint64_t in_pages(std::uint64_t bytes) {
   return bytes + bytes / (ledger_format::page_size / 8) + few * ledger_format::page_size;
 }
 
-std::string named(const std::filesystem::path& path) {
-  return "ledger " + in_quotes(path.string()) + ": ";
-}
-
 std::string columns_and(const char* more) {
   return std::string("SELECT position, kind, release, time, epsilon, spent, charges") + more +
          " FROM record ";
 }
 
 }  // namespace
-
-std::string in_quotes(std::string_view text) {
-  return "\"" + std::string(text) + "\"";
-}
 
 Ledger::File::File(const std::filesystem::path& path)
     : path_(path), file_(inspect_private_file(path)), process_(::getpid()), database_(path, max_value_bytes) {
@@ -110,12 +102,13 @@ void Ledger::File::configure() {
 void Ledger::File::require_usable() const {
   if (process_ != ::getpid()) {
     throw Error(ErrorCode::invalid_argument, "ledger",
-                named(path_) +
+                named_ledger(path_) +
                     "was opened before fork(), which SQLite's locks do not survive; open it in this process");
   }
   // Again at every call: a journal may have been planted, the mode changed, or the file replaced.
   if (inspect_private_file(path_) != file_) {
-    throw Error(ErrorCode::io, "ledger", named(path_) + "was replaced while it was open; open it again");
+    throw Error(ErrorCode::io, "ledger",
+                named_ledger(path_) + "was replaced while it was open; open it again");
   }
 }
 
@@ -128,7 +121,7 @@ void Ledger::File::require_writable(std::uint64_t bytes) const {
   const std::uint64_t wanted = in_pages(bytes) + report_reserve_bytes;
   if (std::uint64_t{disk.f_bavail} * disk.f_frsize >= wanted) return;
   throw Error(ErrorCode::io, "ledger",
-              named(path_) +
+              named_ledger(path_) +
                   "its disk is too full to keep the report that would be paid for; nothing was debited. Make "
                   "room for " +
                   std::to_string((wanted >> 10) + 1) + " KiB and try again");
@@ -142,7 +135,7 @@ void Ledger::File::require_file_size(std::uint64_t bytes) const {
   const std::uint64_t wanted = static_cast<std::uint64_t>(file.st_size) + in_pages(bytes);
   if (wanted <= limit.rlim_cur) return;
   throw Error(ErrorCode::io, "ledger",
-              named(path_) +
+              named_ledger(path_) +
                   "this process may not write files long enough to keep the report that would be paid for; "
                   "nothing was debited. Raise the limit (ulimit -f) to " +
                   std::to_string((wanted >> 10) + 1) + " KiB and try again");
@@ -155,7 +148,7 @@ std::uint32_t Ledger::File::require_header() {
     fault = "it changed its version while it was open";
   if (!fault) return ledger_format::version_of(bytes);
   throw Error(ErrorCode::budget_refused, "ledger",
-              named(path_) + "cannot be used (" + *fault +
+              named_ledger(path_) + "cannot be used (" + *fault +
                   "); nothing was debited. Give the path of a file made by snapdp ledger create; if that was "
                   "interrupted, remove the file and create it again");
 }
@@ -314,7 +307,8 @@ void Ledger::File::commit(Transaction& transaction, const std::string& what) {
     // The journal may be gone already (committed) or not (rolled back): only the file itself can tell.
     throw Error(ErrorCode::io, error.parameter(),
                 std::string(error.what()) + ". That was while the " + what +
-                    " was being committed: it may stand. See: snapdp ledger show " + path_.string());
+                    " was being committed: it may stand. See: snapdp ledger show " +
+                    shell_word(path_.string()));
   }
 }
 
@@ -337,9 +331,9 @@ std::optional<Record> Ledger::File::record(std::int64_t release, std::string_vie
   const LedgerState now = state();
   if (release < 1 || release > now.releases) {
     throw Error(ErrorCode::invalid_argument, "release",
-                "release = " + std::to_string(release) + ": " + named(path_) + "has " +
+                "release = " + std::to_string(release) + ": " + named_ledger(path_) + "has " +
                     (now.releases == 0 ? "no release yet" : "releases 1 to " + std::to_string(now.releases)) +
-                    "; list them with: snapdp ledger show " + path_.string());
+                    "; list them with: snapdp ledger show " + shell_word(path_.string()));
   }
   Statement row(database_, columns_and(", text, hash") + "WHERE release = ? AND kind = ?");
   row.bind(1, release).bind(2, kind);
@@ -401,7 +395,7 @@ std::vector<LedgerEntry> Ledger::File::entries() {
 void Ledger::File::refuse_anchor(const LedgerAnchor& anchor, const std::string& finding) const {
   throw Error(
       ErrorCode::budget_refused, "anchor",
-      "anchor = " + to_string(anchor) + ": " + named(path_) + "does not go on from there (" + finding +
+      "anchor = " + to_string(anchor) + ": " + named_ledger(path_) + "does not go on from there (" + finding +
           "). It was rolled back to an older copy, rewritten, or is another ledger; go on only with one "
           "that holds every release made so far");
 }

@@ -19,9 +19,6 @@
 
 namespace snapdp {
 
-// A text in double quotes, for messages.
-std::string in_quotes(std::string_view text);
-
 // What the file says at one moment, checked for consistency.
 struct LedgerState {
   ledger_format::Genesis genesis;

@@ -68,25 +68,9 @@ std::uint32_t big_endian(std::string_view bytes, std::size_t offset, std::size_t
   return value;
 }
 
-// The length of the well-formed UTF-8 sequence at the front of `text` (0 if there is none) and its code
-// point. Table 3-7 of the Unicode Standard: no overlong forms, no surrogates, nothing above U+10FFFF.
-std::size_t decode(std::string_view text, char32_t& point) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) {
-    point = first;
-    return 1;
-  }
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  point = first & (0x7fU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-    point = point << 6 | (byte(i) & 0x3fU);
-  }
-  const bool overlong = (length == 3 && point < 0x800) || (length == 4 && point < 0x10000);
-  const bool surrogate = point >= 0xd800 && point <= 0xdfff;
-  return overlong || surrogate || point > 0x10ffff ? 0 : length;
+bool begins_like_sqlite(std::string_view bytes) {
+  using namespace std::string_view_literals;
+  return bytes.size() >= header_bytes && bytes.starts_with("SQLite format 3\0"sv);
 }
 
 bool is_of_documents(char32_t point) {
@@ -97,7 +81,7 @@ template <typename Allowed>
 bool is_text(std::string_view text, Allowed allowed) {
   while (!text.empty()) {
     char32_t point = 0;
-    const std::size_t length = decode(text, point);
+    const std::size_t length = decode_utf8(text, point);
     if (length == 0 || !allowed(point)) return false;
     text.remove_prefix(length);
   }
@@ -156,12 +140,14 @@ std::uint32_t version_of(std::string_view bytes) {
   return big_endian(bytes, 60, 4);
 }
 
+bool begins_like_ledger(std::string_view bytes) {
+  return begins_like_sqlite(bytes) && big_endian(bytes, 68, 4) == application_id;
+}
+
 std::optional<std::string> find_header_fault(std::string_view bytes) {
-  using namespace std::string_view_literals;
   if (bytes.empty()) return "the file is empty";
-  if (bytes.size() < header_bytes || bytes.substr(0, 16) != "SQLite format 3\0"sv)
-    return "not an SQLite file";
-  if (big_endian(bytes, 68, 4) != application_id) return "not a SnapDP ledger";
+  if (!begins_like_sqlite(bytes)) return "not an SQLite file";
+  if (!begins_like_ledger(bytes)) return "not a SnapDP ledger";
   if (version_of(bytes) < oldest_version || version_of(bytes) > version)
     return "a ledger of another version of SnapDP";
   struct Field {
@@ -254,7 +240,7 @@ std::string document_of(std::string_view text) {
   std::string document;
   while (!text.empty()) {
     char32_t point = 0;
-    std::size_t length = decode(text, point);
+    std::size_t length = decode_utf8(text, point);
     if (length > 0 && is_of_documents(point)) {
       document += text.substr(0, length);
     } else {

@@ -37,6 +37,9 @@ constexpr int header_bytes = 100;
 // The version that a header without fault states.
 std::uint32_t version_of(std::string_view first_100_bytes);
 
+// Whether a file begins like a ledger of whatever version, sound or not.
+bool begins_like_ledger(std::string_view first_100_bytes);
+
 // A number in lowest terms: "0", "12" or "1/4". Nothing else is read, and no sign is ever written.
 std::string number_text(const Rational& value);
 std::optional<Rational> parse_number(std::string_view text);

@@ -14,19 +14,24 @@ namespace snapdp {
 namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
-  throw Error(ErrorCode::budget_refused, "ledger", "ledger \"" + path.string() + "\": " + what);
+  throw Error(ErrorCode::budget_refused, "ledger", named_ledger(path) + what);
+}
+
+// create() is asked for a file that may not be made.
+[[noreturn]] void refuse_existing(const std::filesystem::path& path, const std::string& what) {
+  throw Error(ErrorCode::invalid_argument, "ledger",
+              named_ledger(path) + what + " exists already and is left as it is; choose another name");
 }
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what, int error) {
-  throw Error(
-      ErrorCode::io, "ledger",
-      "ledger \"" + path.string() + "\": " + what + " (" + std::generic_category().message(error) + ")");
+  throw Error(ErrorCode::io, "ledger",
+              named_ledger(path) + what + " (" + std::generic_category().message(error) + ")");
 }
 
 [[noreturn]] void refuse_missing(const std::filesystem::path& path) {
   refuse(path,
          "there is no such file; the custodian of the data creates it once with: snapdp ledger create " +
-             path.string() + " --dataset ID --neighbors change-one|add-remove --epsilon BUDGET");
+             shell_word(path.string()) + " --dataset ID --neighbors change-one|add-remove --epsilon BUDGET");
 }
 
 std::string octal(mode_t mode) {
@@ -51,6 +56,10 @@ class Descriptor {
 
 }  // namespace
 
+std::string named_ledger(const std::filesystem::path& path) {
+  return "ledger " + quoted_path(path.string()) + ": ";
+}
+
 std::filesystem::path journal_of(const std::filesystem::path& path) {
   return path.string() + "-journal";
 }
@@ -58,7 +67,7 @@ std::filesystem::path journal_of(const std::filesystem::path& path) {
 std::filesystem::path resolve_folder(const std::filesystem::path& path) {
   if (!path.has_filename() || path.filename() == "." || path.filename() == "..") {
     throw Error(ErrorCode::invalid_argument, "ledger",
-                "ledger = \"" + path.string() + "\": must name a file");
+                "ledger = " + quoted_path(path.string()) + ": must name a file");
   }
   std::error_code error;
   const std::filesystem::path parent =
@@ -73,14 +82,13 @@ void create_private_file(const std::filesystem::path& path) {
   struct stat unused {};
   for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
     if (::lstat((path.string() + suffix).c_str(), &unused) == 0) {
-      refuse(path, "\"" + path.filename().string() + suffix +
-                       "\" exists already and is left as it is; choose another name");
+      refuse_existing(path, quoted_path(path.filename().string() + suffix));
     }
   }
   const Descriptor file(
       ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (file.get() < 0) {
-    if (errno == EEXIST) refuse(path, "exists already and is left as it is; choose another name");
+    if (errno == EEXIST) refuse_existing(path, "it");
     fail(path, "cannot be created", errno);
   }
   // An odd umask may have taken away the owner's own bits.
@@ -113,7 +121,7 @@ FileIdentity inspect_private_file(const std::filesystem::path& path) {
     refuse(path, "may be written by others than its owner (mode " + octal(status.st_mode & 07777) +
                      "). Find out whether somebody did (snapdp ledger verify on a copy of mode 0600), then: "
                      "chmod 600 " +
-                     path.string());
+                     shell_word(path.string()));
   }
   if (status.st_nlink != 1) {
     refuse(path, "has " + std::to_string(status.st_nlink) +
@@ -124,11 +132,10 @@ FileIdentity inspect_private_file(const std::filesystem::path& path) {
     const bool known_owner =
         journal.st_uid == status.st_uid || journal.st_uid == ::geteuid() || journal.st_uid == 0;
     if (!S_ISREG(journal.st_mode) || (journal.st_mode & others_write) != 0 || !known_owner) {
-      refuse(
-          path,
-          "beside it lies \"" + journal_of(path).filename().string() +
-              "\", which others than the ledger's owner may have written; find out who, and keep the ledger "
-              "in a folder that only its owner may write");
+      refuse(path,
+             "beside it lies " + quoted_path(journal_of(path).filename().string()) +
+                 ", which others than the ledger's owner may have written; find out who, and keep the ledger "
+                 "in a folder that only its owner may write");
     }
   }
   return {status.st_dev, status.st_ino};

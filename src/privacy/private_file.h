@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <string>
 
 namespace snapdp {
 
@@ -19,8 +20,8 @@ struct FileIdentity {
 // part is left alone. Throws if the folder does not exist.
 std::filesystem::path resolve_folder(const std::filesystem::path& path);
 
-// Makes an empty file with mode 0600, whatever the umask; budget_refused if anything of that name exists, io
-// if the system refuses.
+// Makes an empty file with mode 0600, whatever the umask; invalid_argument if anything of that name exists, or a
+// journal of that name, io if the system refuses.
 void create_private_file(const std::filesystem::path& path);
 
 // Takes back what create_private_file made, and a journal beside it, unless something was written to it
@@ -34,6 +35,9 @@ void sync_folder(const std::filesystem::path& file);
 // links or writable by group or world, and one beside which lies a journal that somebody else may have
 // written: SQLite would play it back into the ledger.
 FileIdentity inspect_private_file(const std::filesystem::path& path);
+
+// How messages about a ledger begin: ledger "people.ledger": ...
+std::string named_ledger(const std::filesystem::path& path);
 
 // The journal of SQLite's rollback mode.
 std::filesystem::path journal_of(const std::filesystem::path& path);

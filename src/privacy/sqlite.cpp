@@ -3,21 +3,15 @@
 #include <algorithm>
 #include <limits>
 
+#include "privacy/private_file.h"
 #include "snapdp/error.h"
 
 namespace snapdp::sqlite {
-namespace {
-
-std::string named(const std::filesystem::path& path) {
-  return "ledger \"" + path.string() + "\": ";
-}
-
-}  // namespace
-
 void refuse_corrupt(const std::filesystem::path& path, const std::string& finding) {
   throw Error(ErrorCode::budget_refused, "ledger",
-              named(path) + "is corrupt (" + finding +
-                  "); nothing was debited. See what is wrong with: snapdp ledger verify " + path.string() +
+              named_ledger(path) + "is corrupt (" + finding +
+                  "); nothing was debited. See what is wrong with: snapdp ledger verify " +
+                  shell_word(path.string()) +
                   "; go on only with a copy that holds every release made so far");
 }
 
@@ -29,9 +23,9 @@ Database::Database(const std::filesystem::path& path, std::size_t max_value_byte
     const std::string reason = sqlite3_errstr(opened);
     sqlite3_close(handle_);
     handle_ = nullptr;
-    throw Error(
-        ErrorCode::budget_refused, "ledger",
-        named(path_) + "cannot be opened (" + reason + "); check its permissions and those of its folder");
+    throw Error(ErrorCode::budget_refused, "ledger",
+                named_ledger(path_) + "cannot be opened (" + reason +
+                    "); check its permissions and those of its folder");
   }
   for (const int off :
        {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_TRUSTED_SCHEMA,
@@ -74,14 +68,17 @@ void Database::set_busy_timeout(std::chrono::milliseconds wait) {
 }
 
 void Database::fail(int code) const {
-  const auto io = [&](const std::string& what) { throw Error(ErrorCode::io, "ledger", named(path_) + what); };
+  const auto io = [&](const std::string& what) {
+    throw Error(ErrorCode::io, "ledger", named_ledger(path_) + what);
+  };
   const std::string reason = sqlite3_errstr(code);
   if (code == SQLITE_READONLY_DBMOVED) io("was moved, replaced or deleted while it was open; open it again");
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       throw Error(ErrorCode::budget_refused, "ledger",
-                  named(path_) + "another process kept it locked for " + std::to_string(wait_.count()) +
+                  named_ledger(path_) + "another process kept it locked for " +
+                      std::to_string(wait_.count()) +
                       " ms; nothing was debited. Try again when that process has finished");
     case SQLITE_FULL:
       io("the disk is full; make room and try again");

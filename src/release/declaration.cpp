@@ -144,7 +144,8 @@ Declaration::Entries entries_of(const TomlDocument& document) {
   return entries;
 }
 
-void read_nulls(const TomlDocument& document, const TomlTable& data, Declaration& declaration) {
+void read_nulls(const TomlDocument& document, const TomlTable& data, Declaration& declaration,
+                Faults& faults) {
   const bool add_remove = declaration.neighbors == Neighbors::add_remove;
   if (data.get("nulls").is_string()) {
     if (data.get_text("nulls") != "drop") data.refuse("nulls", "must be \"drop\" or { impute = NUMBER }");
@@ -157,7 +158,7 @@ void read_nulls(const TomlDocument& document, const TomlTable& data, Declaration
     declaration.drop_nulls = true;
     return;
   }
-  const TomlTable nulls(document, data.get_table("nulls"), "[data]: nulls: ", {"impute"});
+  const TomlTable nulls(document, data.get_table("nulls"), "[data]: nulls: ", {"impute"}, faults);
   declaration.impute = nulls.get_number("impute");
   declaration.drop_nulls = false;
 }
@@ -169,7 +170,8 @@ void read_where(const TomlTable& data, Declaration& declaration) {
                 "use neighbors = \"add-remove\"");
   }
   try {
-    declaration.where = Where::parse(data.get_text("where"));
+    const auto* empty = data.get("where").as_string();
+    declaration.where = Where::parse(empty != nullptr && empty->get().empty() ? "" : data.get_text("where"));
     static_cast<void>(declaration.where->bind(declaration.types()));
   } catch (const Error& error) {
     const std::string why = error.what();
@@ -252,7 +254,7 @@ void check_integers(const TomlTable& table, const std::string& key, const Public
   }
 }
 
-ColumnDeclaration read_column(const TomlTable& table) {
+ColumnDeclaration read_column(const TomlDocument& document, const TomlTable& table) {
   ColumnDeclaration column;
   if (table.has("type")) column.type = get_type(table, true);
   if (table.has("categories") && table.has("keys"))
@@ -267,30 +269,45 @@ ColumnDeclaration read_column(const TomlTable& table) {
   if (table.has("bounds")) {
     if (column.type == AtomType::text)
       table.refuse("bounds", "need numbers, and the column is text; remove them, or say type = \"real\"");
-    column.bounds = to_bounds(table, table.get_numbers("bounds"));
+    column.bounds = get_bounds(document, table, table.get_array("bounds"));
   }
   if (table.has("description")) column.description = table.get_text("description");
   return column;
 }
 
-void read_columns(const TomlDocument& document, const TomlTable& root, Declaration& declaration) {
-  if (!root.has("columns")) return;
-  for (const auto& [key, node] : root.get_table("columns")) {
+// Whether nothing is wrong with them.
+bool read_columns(const TomlDocument& document, const TomlTable& root, Declaration& declaration,
+                  Faults& faults) {
+  if (!root.has("columns")) return true;
+  const std::size_t before = faults.size();
+  const toml::table* columns = nullptr;
+  if (!faults.hold([&] { columns = &root.get_table("columns"); })) return false;
+  for (const auto& [key, node] : *columns) {
     const std::string name(key.str());
     const std::string context = "[columns." + canonical_key(name) + "]: ";
     const auto* table = node.as_table();
     if (table == nullptr || name.empty() || name.size() > longest_name) {
-      throw Error(
+      faults.add(Error(
           ErrorCode::invalid_argument, "columns",
           document.place(node.source()) + "columns: " + quoted_text(name) +
-              ": must be a table headed [columns.NAME], with the name of a column of at most 256 bytes");
+              ": must be a table headed [columns.NAME], with the name of a column of at most 256 bytes"));
+      continue;
     }
-    declaration.columns[name] = read_column(TomlTable(document, *table, context, column_keys));
+    const TomlTable column(document, *table, context, column_keys, faults);
+    faults.hold([&] { declaration.columns[name] = read_column(document, column); });
   }
+  return faults.size() == before;
 }
 
-TomlTable data_table(const TomlDocument& document, const TomlTable& root) {
-  return TomlTable(document, root.get_table("data"), "[data]: ", data_keys);
+TomlTable data_table(const TomlDocument& document, const TomlTable& root, Faults& faults) {
+  return TomlTable(document, root.get_table("data"), "[data]: ", data_keys, faults);
+}
+
+void read_neighbors(const TomlTable& data, Declaration& declaration) {
+  if (!data.has("neighbors"))
+    data.refuse_missing("neighbors", "is missing; it is " + either_of(neighbor_names));
+  declaration.neighbors = parse_neighbors(data.get_choice("neighbors", neighbor_names), "neighbors");
+  declaration.drop_nulls = declaration.neighbors == Neighbors::add_remove;
 }
 
 }  // namespace
@@ -350,39 +367,41 @@ void agree(Declaration::Entries& entries, const TomlDocument& document, const st
 
 }  // namespace
 
-Declaration read_declaration(const TomlDocument& document, const std::filesystem::path& folder) {
-  const TomlTable root(document, document.root(), "", root_keys());
+std::optional<Declaration> read_declaration(const TomlDocument& document, const std::filesystem::path& folder,
+                                            Faults& faults) {
+  const TomlTable root(document, document.root(), "", root_keys(), faults);
   if (!root.has("data")) root.refuse_missing("[data]", "is missing; it says what is public about the data");
-  const TomlTable data = data_table(document, root);
+  const TomlTable data = data_table(document, root, faults);
   Declaration declaration;
-  declaration.entries = entries_of(document);
-  read_columns(document, root, declaration);
-  read_shape(data, folder, declaration);
-  declaration.dataset = get_name(data, "dataset");
-  if (!data.has("neighbors"))
-    data.refuse_missing("neighbors", "is missing; it is " + either_of(neighbor_names));
-  declaration.neighbors = parse_neighbors(data.get_choice("neighbors", neighbor_names), "neighbors");
-  declaration.drop_nulls = declaration.neighbors == Neighbors::add_remove;
-  if (data.has("expected_size")) read_expected_size(data, declaration);
-  read_size(data, declaration);
-  if (data.has("nulls")) read_nulls(document, data, declaration);
-  read_unit(data, declaration);
-  if (data.has("where")) read_where(data, declaration);
+  const bool columns_are_known = read_columns(document, root, declaration, faults);
+  faults.hold([&] { read_shape(data, folder, declaration); });
+  faults.hold([&] { declaration.dataset = get_name(data, "dataset"); });
+  const bool neighbors_are_known = faults.hold([&] { read_neighbors(data, declaration); });
+  if (!neighbors_are_known) return std::nullopt;
+  if (data.has("expected_size")) faults.hold([&] { read_expected_size(data, declaration); });
+  faults.hold([&] { read_size(data, declaration); });
+  if (data.has("nulls")) faults.hold([&] { read_nulls(document, data, declaration, faults); });
+  faults.hold([&] { read_unit(data, declaration); });
+  if (!columns_are_known) return std::nullopt;
+  if (data.has("where")) faults.hold([&] { read_where(data, declaration); });
+  if (faults.size() == 0) declaration.entries = entries_of(document);
   return declaration;
 }
 
-Declaration amended_declaration(const TomlDocument& document, const Declaration& declared) {
-  const TomlTable root(document, document.root(), "", root_keys());
+std::optional<Declaration> amended_declaration(const TomlDocument& document, const Declaration& declared,
+                                               Faults& faults) {
+  const TomlTable root(document, document.root(), "", root_keys(), faults);
   Declaration result = declared;
   Declaration repeated;  // checked as a declaration's, so that nonsense is called that
-  read_columns(document, root, repeated);
-  if (root.has("data")) static_cast<void>(data_table(document, root));
+  if (!read_columns(document, root, repeated, faults)) return std::nullopt;
+  if (root.has("data")) static_cast<void>(data_table(document, root, faults));
+  if (faults.size() > 0) return std::nullopt;
   for (const auto& [name, table] : tables_of(document)) agree(result.entries, document, name, *table);
   if (!root.has("data")) return result;
-  const TomlTable data = data_table(document, root);
-  if (data.has("expected_size")) read_expected_size(data, result);
-  if (data.has("nulls")) read_nulls(document, data, result);
-  if (data.has("where")) read_where(data, result);
+  const TomlTable data = data_table(document, root, faults);
+  if (data.has("expected_size")) faults.hold([&] { read_expected_size(data, result); });
+  if (data.has("nulls")) faults.hold([&] { read_nulls(document, data, result, faults); });
+  if (data.has("where")) faults.hold([&] { read_where(data, result); });
   return result;
 }
 
@@ -393,12 +412,16 @@ Declaration Declaration::read(const std::filesystem::path& file) {
 Declaration Declaration::parse(std::string_view text, const std::string& name,
                                const std::filesystem::path& folder) {
   const FloatEnvironment environment;
-  return read_declaration(TomlDocument(text, name), folder);
+  Faults faults;
+  std::optional<Declaration> declaration;
+  faults.hold([&] { declaration = read_declaration(TomlDocument(text, name), folder, faults); });
+  faults.refuse_any();
+  return *std::move(declaration);  // without faults there is one
 }
 
 std::optional<Declaration> Declaration::of(const Ledger& ledger) {
   if (ledger.declaration().empty()) return std::nullopt;
-  const std::string name = ledger.path().string();
+  const std::string name = shown_text(ledger.path().string());
   const auto refuse = [&](const std::string& why) {
     return Error(ErrorCode::budget_refused, "ledger",
                  name + ": " + why + "; nothing was debited. Use a ledger made by snapdp ledger create");

@@ -21,7 +21,8 @@ std::string rows_text(const Specification& specification) {
     text += "Two datasets are neighbors when one of them has all the rows of one " +
             quoted_text(*specification.data.privacy_unit) + " more than the other.\n";
     if (specification.data.where)
-      text += "  Rows are kept where " + specification.data.where->text() + "; neighbors stay neighbors.\n";
+      text += "  Rows are kept where " + shown_text(specification.data.where->text()) +
+              "; neighbors stay neighbors.\n";
     text +=
         "  Of the rows of each " + quoted_text(*specification.data.privacy_unit) + " at most " + rows +
         " are kept, by a fixed hash of their content; rows without one are dropped.\n  So neighbors are " +
@@ -31,7 +32,8 @@ std::string rows_text(const Specification& specification) {
         "Two datasets are neighbors when one of them has one row more than the other (symmetric distance "
         "1).\n";
     if (specification.data.where)
-      text += "  Rows are kept where " + specification.data.where->text() + "; neighbors stay neighbors.\n";
+      text += "  Rows are kept where " + shown_text(specification.data.where->text()) +
+              "; neighbors stay neighbors.\n";
   } else {
     text += "Two datasets are neighbors when they have the same number of rows, " +
             std::to_string(*specification.data.size) + ", and one row differs (change-one distance 1).\n";
@@ -39,17 +41,45 @@ std::string rows_text(const Specification& specification) {
   return text;
 }
 
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// A step as people read it. Descriptions hold bounds exactly, and what takes more than 40 digits as a fraction of powers of
+// two; that is shown as the decimal of the double it is.
+std::string shown_step(const std::string& description) {
+  constexpr std::size_t least_digits = 13;  // of the denominator of such a fraction: it is 2^41 or more
+  std::string text;
+  for (std::size_t i = 0; i < description.size();) {
+    std::size_t bar = i;
+    while (bar < description.size() && is_digit(description[bar])) ++bar;
+    std::size_t end = bar;
+    if (bar > i && end < description.size() && description[end] == '/') ++end;
+    while (end > bar && end < description.size() && is_digit(description[end])) ++end;
+    if (end > bar + least_digits) {
+      const Rational fraction(Integer(description.substr(i, bar - i), 10),
+                              Integer(description.substr(bar + 1, end - bar - 1), 10));
+      text += to_string(to_double_nearest(fraction));
+    } else {
+      end = std::max(bar, i + 1);
+      text += description.substr(i, end - i);
+    }
+    i = end;
+  }
+  return shown_text(text);
+}
+
 // What outputs are clamped to, and why where that was chosen.
 std::string clamp_text(const Mechanism& mechanism, const RangeChoice& range) {
   const auto& lower = mechanism.lower();
   const auto& upper = mechanism.upper();
-  const auto shown = [](double end) { return short_number(Rational(end)); };
   if (!lower && !upper) return range.kind() == RangeChoice::Kind::none ? ", not clamped, as declared" : "";
   std::string text = ", clamped to ";
   if (lower && upper) {
-    text += "[" + shown(*lower) + ", " + shown(*upper) + "]";
+    text += "[" + short_number_down(Rational(*lower)) + ", " + short_number(Rational(*upper)) + "]";
   } else {
-    text += lower ? shown(*lower) + " or more" : shown(*upper) + " or less";
+    text += lower ? short_number_down(Rational(*lower)) + " or more"
+                  : short_number(Rational(*upper)) + " or less";
   }
   if (range.kind() == RangeChoice::Kind::fixed) text += ", as declared; so are the values";
   if (range.gamma())
@@ -75,10 +105,11 @@ std::string chain_text(const PlannedMeasurement& planned, const RangeChoice& ran
   Rational distance = planned.measurement.distance();
   int number = 0;
   const Aggregation& aggregation = planned.measurement.aggregation();
-  text += "  0. " + describe(Domain(aggregation.input_domain())) + "\n     neighbors at " +
+  text += "  0. " + shown_step(describe(Domain(aggregation.input_domain()))) + "\n     neighbors at " +
           to_string(aggregation.input_metric()) + " " + short_number(distance) + "\n";
   for (const ChainStep& step : aggregation.steps()) {
-    text += "  " + std::to_string(++number) + ". " + step.function + "\n     -> " + step.output + "\n";
+    text += "  " + std::to_string(++number) + ". " + shown_step(step.function) + "\n     -> " +
+            shown_step(step.output) + "\n";
     const std::optional<Rational> next = step.relation.tightest(distance);
     if (next) distance = *next;
     text += "     neighbors at " + step.metric + " <= " + (next ? short_number(distance) : "unknown") + "\n";
@@ -89,7 +120,7 @@ std::string chain_text(const PlannedMeasurement& planned, const RangeChoice& ran
 
 std::string statistic_text(const PlannedStatistic& planned) {
   const StatisticSpecification& statistic = planned.specification;
-  std::string text = statistic.name + ": " + to_string(statistic.kind);
+  std::string text = shown_text(statistic.name) + ": " + to_string(statistic.kind);
   for (std::size_t i = 0; i < statistic.columns.size(); ++i)
     text += (i == 0 ? " of " : " and ") + quoted_text(statistic.columns[i]);
   if (statistic.group_by) {
@@ -120,7 +151,7 @@ std::string Plan::explanation() const {
   std::string text = rows_text(specification_) + "\n";
   for (const PlannedStatistic& statistic : statistics_) text += statistic_text(statistic) + "\n";
   return text + "Together (sequential composition): epsilon " + short_number(epsilon_) + " of the " +
-         short_number(specification_.budget) + " that [budget] allows.\n";
+         short_number_down(specification_.budget) + " that [budget] allows.\n";
 }
 
 }  // namespace snapdp

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "composed.h"
+#include "faults.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/unit_limit.h"
 #include "snapdp/mechanism/bias.h"
@@ -598,14 +599,18 @@ Plan::Plan(Specification specification) : specification_(std::move(specification
   // Those with a weight share what the others leave.
   Rational weights = 0;
   std::vector<std::optional<PlannedStatistic>> planned;
+  Faults faults;
   const auto plan = [&](const StatisticSpecification& statistic) {
-    try {
-      PlannedStatistic result = StatisticPlanner(specification_, statistic).plan();
-      epsilon_ += result.epsilon;
-      return result;
-    } catch (const Error& error) {
-      throw Error(error.code(), error.parameter(), specification_.place(statistic) + error.what());
-    }
+    std::optional<PlannedStatistic> result;
+    faults.hold([&] {
+      try {
+        result = StatisticPlanner(specification_, statistic).plan();
+        epsilon_ += result->epsilon;
+      } catch (const Error& error) {
+        throw Error(error.code(), error.parameter(), specification_.place(statistic) + error.what());
+      }
+    });
+    return result;
   };
   for (const StatisticSpecification& statistic : specification_.statistics) {
     planned.emplace_back();
@@ -615,10 +620,11 @@ Plan::Plan(Specification specification) : specification_(std::move(specification
       planned.back() = plan(statistic);
     }
   }
+  faults.refuse_any();
   if (epsilon_ > specification_.budget) {
     throw Error(ErrorCode::budget_refused, "budget.epsilon",
                 specification_.name + ": the statistics cost epsilon " + short_number(epsilon_) +
-                    " together, but [budget] allows this run " + short_number(specification_.budget) +
+                    " together, but [budget] allows this run " + short_number_down(specification_.budget) +
                     "; ask for less or raise budget.epsilon");
   }
   const Rational left = specification_.budget - epsilon_;
@@ -630,13 +636,14 @@ Plan::Plan(Specification specification) : specification_(std::move(specification
         throw Error(ErrorCode::budget_refused, "weight",
                     specification_.place(statistic) + "weight = " + to_string(*statistic.weight) +
                         ": the statistics with an epsilon or accuracy leave nothing of budget.epsilon = " +
-                        short_number(specification_.budget) +
+                        short_number_down(specification_.budget) +
                         " to share; ask for less or raise budget.epsilon");
       }
       planned[i] = plan(statistic);
     }
-    statistics_.push_back(*std::move(planned[i]));
   }
+  faults.refuse_any();
+  for (std::optional<PlannedStatistic>& statistic : planned) statistics_.push_back(*std::move(statistic));
 }
 
 Certificate Plan::certificate() const {

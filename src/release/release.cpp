@@ -27,7 +27,7 @@ void check_ledger(const Plan& plan, const Ledger& ledger, std::size_t report_byt
     ledger.check(identity, charges(plan), plan.specification().text, report_bytes);
   } else if (ledger.identity() != identity) {
     throw Error(ErrorCode::budget_refused, "ledger",
-                ledger.path().string() + ": the ledger is for dataset " +
+                quoted_path(ledger.path().string()) + ": the ledger is for dataset " +
                     quoted_text(ledger.identity().dataset) + " with " + ledger.identity().neighbors +
                     " neighbors, not for " + quoted_text(identity.dataset) + " with " + identity.neighbors +
                     " neighbors; use the ledger of this dataset");
@@ -177,7 +177,7 @@ Specification in_force(const Specification& specification, const Ledger& ledger)
     throw Error(
         ErrorCode::budget_refused, key,
         specification.name + ": [data]: " + key + " = " + data->second.at(key) + ": the ledger " +
-            quoted_text(ledger.path().string()) +
+            quoted_path(ledger.path().string()) +
             " keeps no declaration, and how a file is read is not for a specification to say; remove the "
             "line, or make the ledger from a declaration");
   }
@@ -196,10 +196,10 @@ std::filesystem::path declared_path(const Specification& specification, const Le
   const std::filesystem::path& stated = specification.stated_path;
   if (stated.empty() || (!path.empty() && full(stated) == full(path))) return path;
   throw Error(ErrorCode::budget_refused, "path",
-              specification.name + ": [data]: path = " + quoted_text(stated.string()) + ": the ledger " +
-                  quoted_text(ledger.path().string()) +
+              specification.name + ": [data]: path = " + quoted_path(stated.string()) + ": the ledger " +
+                  quoted_path(ledger.path().string()) +
                   (path.empty() ? " does not say where its data lie"
-                                : " is for the data in " + quoted_text(path.string())) +
+                                : " is for the data in " + quoted_path(path.string())) +
                   "; remove the line, or name the file on the command line, --data FILE");
 }
 

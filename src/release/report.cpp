@@ -42,6 +42,11 @@ std::optional<std::string> alpha_of(const Json& statistic) {
   return accuracy.at("alpha").get<std::string>();
 }
 
+// For a line of text: the name is foreign.
+std::string name_of(const Json& statistic) {
+  return shown_text(statistic.at("name").get<std::string>());
+}
+
 // An end of an interval of values, as exactly as the JSON has it.
 std::string end_text(const Json& end) {
   std::string text = end.dump();
@@ -65,8 +70,8 @@ class StatisticTable {
   std::string report(const TableStyle& style) const {
     TextTable table({{"statistic", TextTable::Align::left},
                      {"value", TextTable::Align::right},
-                     {accuracy_header(), TextTable::Align::right},
-                     {"all at once", TextTable::Align::right},
+                     {header("accuracy"), TextTable::Align::right},
+                     {header("all at once"), TextTable::Align::right},
                      {"epsilon", TextTable::Align::right}});
     for (const Json& statistic : json_.at("statistics")) {
       const std::string epsilon = short_number(rational_of(statistic.at("epsilon")));
@@ -111,8 +116,8 @@ class StatisticTable {
                      {"sensitivity", TextTable::Align::right},
                      {"noise scale", TextTable::Align::right},
                      {"grid", TextTable::Align::right},
-                     {accuracy_header(), TextTable::Align::right},
-                     {"all at once", TextTable::Align::right}});
+                     {header("accuracy"), TextTable::Align::right},
+                     {header("all at once"), TextTable::Align::right}});
     const auto row = [&](const std::string& name, const std::string& kind, const Json& part) {
       std::vector<std::string> cells = {name, kind, short_number(rational_of(part.at("epsilon")))};
       for (const char* key : {"sensitivity", "scale", "grid"}) {
@@ -207,7 +212,7 @@ class StatisticTable {
     }
     for (const Json& statistic : json_.at("statistics")) {
       text += range_note(statistic);
-      const std::string name = statistic.at("name");
+      const std::string name = name_of(statistic);
       if (statistic.contains("constant")) {
         text += name + ": a public constant; released exactly, without noise and without cost.\n";
       } else if (statistic.contains("rank_error")) {
@@ -256,7 +261,7 @@ class StatisticTable {
       return "";  // reports of older versions, and what has no number of its own
     const Json& range = statistic.at("range");
     const std::string choice = range.at("choice");
-    const std::string name = statistic.at("name").get<std::string>() + ": ";
+    const std::string name = name_of(statistic) + ": ";
     if (choice == "public") return "";
     if (choice == "none") return name + "values and outputs are not clamped.\n";
     const auto end = [](const Json& bound) { return to_string(to_double_nearest(rational_of(bound))); };
@@ -280,8 +285,8 @@ class StatisticTable {
     const std::string rows = error.is_number() ? round_up_to_digits(rational_of(error), 3) : "any number of";
     const std::string every =
         statistic.contains("groups") ? "every quantile of every group" : "every quantile";
-    return statistic.at("name").get<std::string>() + ": with probability " +
-           confidence(rational_of(statistic.at("alpha"))) + ", for " + every +
+    return name_of(statistic) + ": with probability " + confidence(rational_of(statistic.at("alpha"))) +
+           ", for " + every +
            " at once: the exact one lies in the interval [lower, upper] told with the\n  release, and ranks "
            "are right to " +
            rows + " rows at the edges around the released one: of N rows, at most q N + " + rows +
@@ -289,9 +294,9 @@ class StatisticTable {
            " below the end of its bin. Inside a bin rows cannot be told apart.\n";
   }
 
-  std::string accuracy_header() const {
-    return same_alpha_ && !alpha_.empty() ? "accuracy " + confidence(parse_exact(alpha_, "alpha"))
-                                          : "accuracy";
+  // No "\xc2\xb1" stands without its level: in the header when it is the same everywhere, else behind each number.
+  std::string header(const std::string& title) const {
+    return same_alpha_ && !alpha_.empty() ? title + " " + confidence(parse_exact(alpha_, "alpha")) : title;
   }
 
   std::string accuracy_cell(const Json& part) const {
@@ -311,7 +316,8 @@ class StatisticTable {
     const Json& accuracy = part.at("accuracy");
     if (!accuracy.is_object() || !accuracy.contains("simultaneous")) return "";
     const Json& number = accuracy.at("simultaneous");
-    return "\xc2\xb1" + (number.is_number() ? round_up_to_digits(rational_of(number), 3) : "unbounded");
+    return "\xc2\xb1" + (number.is_number() ? round_up_to_digits(rational_of(number), 3) : "unbounded") +
+           level(accuracy.at("alpha"));
   }
 
   const Json& json_;
@@ -321,14 +327,13 @@ class StatisticTable {
 };
 
 std::string data_line(const Json& json) {
-  return json.at("dataset").get<std::string>() + " (" + json.at("neighbors").get<std::string>() +
-         " neighbors" +
-         (json.contains("privacy_unit")
-              ? ", unit " + json.at("privacy_unit").get<std::string>() + ", at most " +
-                    json.at("max_rows_per_unit").dump() + " rows each"
-              : "") +
-         (json.contains("where") ? ", where " + json.at("where").get<std::string>() : "") +
-         (json.contains("size") ? ", " + json.at("size").dump() + " rows" : "") + ")";
+  return shown_text(
+      json.at("dataset").get<std::string>() + " (" + json.at("neighbors").get<std::string>() + " neighbors" +
+      (json.contains("privacy_unit") ? ", unit " + json.at("privacy_unit").get<std::string>() + ", at most " +
+                                           json.at("max_rows_per_unit").dump() + " rows each"
+                                     : "") +
+      (json.contains("where") ? ", where " + json.at("where").get<std::string>() : "") +
+      (json.contains("size") ? ", " + json.at("size").dump() + " rows" : "") + ")");
 }
 
 // One line for each change that would save something. An epsilon that stays as it is goes without saying.
@@ -337,10 +342,14 @@ std::string savings_text(const Json& json) {
   const auto shown = [](const Json& number) { return round_up_to_digits(rational_of(number), 3); };
   for (const Json& saving : json.at("savings")) {
     const Json& accuracy = saving.at("accuracy");
-    text += saving.at("statistic").get<std::string>() + ": " + saving.at("change").get<std::string>() +
-            " would give \xc2\xb1" + (accuracy.is_number() ? shown(accuracy) : "unbounded");
+    text += shown_text(saving.at("statistic").get<std::string>()) + ": " +
+            saving.at("change").get<std::string>() + " would give \xc2\xb1" +
+            (accuracy.is_number() ? shown(accuracy) : "unbounded");
     for (const Json& statistic : json.at("statistics")) {
-      if (statistic.at("name") == saving.at("statistic") && statistic.at("epsilon") != saving.at("epsilon"))
+      if (statistic.at("name") != saving.at("statistic")) continue;
+      if (const std::optional<std::string> alpha = alpha_of(statistic))
+        text += " (" + confidence(parse_exact(*alpha, "alpha")) + ")";
+      if (statistic.at("epsilon") != saving.at("epsilon"))
         text += " for epsilon " + short_number(rational_of(saving.at("epsilon")));
     }
     if (saving.contains("exact_probability")) {
@@ -454,7 +463,7 @@ std::string Plan::to_table(const TableStyle& style) const {
   const StatisticTable table(json);
   return "Plan for " + data_line(json) + "\n\n" + table.plan(style) + "\n" + table.utility(style) +
          savings_text(json) + table.notes() + "This run costs epsilon " + short_number(epsilon_) +
-         " of the " + short_number(specification_.budget) + " that [budget] allows.\n";
+         " of the " + short_number_down(specification_.budget) + " that [budget] allows.\n";
 }
 
 Report::Report(const Plan& plan, const std::vector<std::vector<std::vector<Dyadic>>>& values,
@@ -509,7 +518,7 @@ std::string Report::to_table(const TableStyle& style) const {
   return (release.is_null() ? "Statistics" : "Release " + release.dump()) + " of " + data_line(json) +
          "\n\n" + table.report(style) + "\n" + table.notes() + "Ledger: epsilon " +
          short_number(rational_of(json.at("ledger").at("spent"))) + " spent, " +
-         short_number(rational_of(json.at("ledger").at("remaining"))) + " remaining.\n";
+         short_number_down(rational_of(json.at("ledger").at("remaining"))) + " remaining.\n";
 }
 
 }  // namespace snapdp

@@ -85,7 +85,7 @@ bool has_bins(StatisticKind kind) {
   return kind == StatisticKind::histogram || kind == StatisticKind::distinct;
 }
 
-void refuse_foreign_keys(const TomlTable& table, StatisticKind kind) {
+void find_foreign_keys(const TomlTable& table, StatisticKind kind, Faults& faults) {
   std::vector<std::string> own = own_keys(kind);
   own.insert(own.end(), common_keys.begin(), common_keys.end());
   for (const std::string& key : statistic_keys) {
@@ -95,8 +95,10 @@ void refuse_foreign_keys(const TomlTable& table, StatisticKind kind) {
                              : key == "bounds" && kind == StatisticKind::histogram ? "categories or edges"
                              : key == "bounds" && kind == StatisticKind::distinct  ? "categories"
                                                                                    : "";
-    table.refuse(key,
-                 "does not apply to a " + to_string(kind) + (hint.empty() ? "; remove it" : "; use " + hint));
+    faults.hold([&] {
+      table.refuse(
+          key, "does not apply to a " + to_string(kind) + (hint.empty() ? "; remove it" : "; use " + hint));
+    });
   }
 }
 
@@ -124,18 +126,13 @@ std::vector<DecimalBounds> read_bounds(const TomlDocument& document, const TomlT
             : "is missing; declare public bounds of the column, bounds = [lower, upper], here or under "
               "[columns.NAME]");
   }
-  if (!has_two_columns(kind)) return {to_bounds(table, table.get_numbers("bounds"))};
+  if (!has_two_columns(kind)) return {get_bounds(document, table, table.get_array("bounds"))};
   const toml::array& pairs = table.get_array("bounds");
   if (pairs.size() != 2 || !pairs[0].is_array() || !pairs[1].is_array()) {
     table.refuse("bounds", "must have a pair for each of the two columns, [[a, b], [c, d]]");
   }
   std::vector<DecimalBounds> bounds;
-  for (const toml::node& pair : pairs) {
-    std::vector<Rational> ends;
-    for (const toml::node& end : *pair.as_array())
-      ends.push_back(document.number(end, table.context(), "bounds"));
-    bounds.push_back(to_bounds(table, ends));
-  }
+  for (const toml::node& pair : pairs) bounds.push_back(get_bounds(document, table, *pair.as_array()));
   return bounds;
 }
 
@@ -258,7 +255,7 @@ std::vector<Rational> read_split(const TomlTable& table, const std::vector<std::
                             "], for example [" + ones + "]");
 }
 
-// epsilon, accuracy or weight, and alpha. A statistic that is a public constant needs none of the first three.
+// epsilon, accuracy or weight. A statistic that is a public constant needs none of the first three.
 void read_price(const TomlTable& table, bool constant, StatisticSpecification& statistic) {
   const std::vector<std::string> prices = {"epsilon", "accuracy", "weight"};
   std::string given;
@@ -283,14 +280,15 @@ void read_price(const TomlTable& table, bool constant, StatisticSpecification& s
                          "is missing; give epsilon = \"0.1\", or accuracy = \"0.5\" and alpha = \"0.05\", or "
                          "weight = 1 for a share of the budget");
   }
-  if (table.has("alpha")) {
-    statistic.alpha = table.get_number("alpha");
-    if (!(statistic.alpha > 0 && statistic.alpha < 1)) {
-      table.refuse(
-          "alpha",
-          "must lie strictly between 0 and 1; it is the probability of an error beyond the accuracy");
-    }
+}
+
+Rational read_alpha(const TomlTable& table) {
+  Rational alpha = table.get_number("alpha");
+  if (!(alpha > 0 && alpha < 1)) {
+    table.refuse("alpha",
+                 "must lie strictly between 0 and 1; it is the probability of an error beyond the accuracy");
   }
+  return alpha;
 }
 
 void check_size(const TomlTable& table, const Specification& specification, StatisticKind kind) {
@@ -301,6 +299,10 @@ void check_size(const TomlTable& table, const Specification& specification, Stat
                              std::to_string(*specification.data.size));
   }
 }
+
+const std::string grid_rule = "must be \"auto\", \"notes\" or a power of two from \"2^" +
+                              std::to_string(GridChoice::least_exponent) + "\" to \"2^" +
+                              std::to_string(GridChoice::greatest_exponent) + "\"";
 
 int read_order(const TomlTable& table, Neighbors neighbors) {
   if (neighbors == Neighbors::add_remove) {
@@ -317,15 +319,15 @@ int read_order(const TomlTable& table, Neighbors neighbors) {
   return static_cast<int>(order);
 }
 
-GridChoice read_grid(const TomlTable& table) {
-  const std::string text = table.get_text("grid");
+GridChoice read_grid(const TomlDocument& document, const TomlTable& table) {
+  const toml::node& node = table.get("grid");
+  const auto* text = node.as_string();
   try {
-    return GridChoice::parse(text);
+    if (text != nullptr) return GridChoice::parse(text->get());
   } catch (const Error&) {
-    table.refuse("grid", "must be \"auto\", \"notes\" or a power of two from \"2^" +
-                             std::to_string(GridChoice::least_exponent) + "\" to \"2^" +
-                             std::to_string(GridChoice::greatest_exponent) + "\"");
+    table.refuse("grid", grid_rule + GridChoice::hint(text->get()));
   }
+  table.refuse("grid", grid_rule + GridChoice::hint(document.shown(node)));
 }
 
 // Why a statistic has no noisy number of its own that a range or a guess could be about; empty when it has one.
@@ -358,7 +360,7 @@ std::optional<Rational> read_end(const TomlDocument& document, const TomlTable& 
 }
 
 // range: constants, "none" or { gamma = "0.01" }.
-RangeChoice read_range(const TomlDocument& document, const TomlTable& table) {
+RangeChoice read_range(const TomlDocument& document, const TomlTable& table, Faults& faults) {
   const std::string rule = R"(must be [lower, upper], "none" (no clamps) or { gamma = "0.01" })";
   const toml::node& node = table.get("range");
   if (const auto* text = node.as_string()) {
@@ -366,7 +368,7 @@ RangeChoice read_range(const TomlDocument& document, const TomlTable& table) {
     return RangeChoice::none();
   }
   if (node.is_table()) {
-    const TomlTable widened(document, *node.as_table(), table.context() + "range: ", {"gamma"});
+    const TomlTable widened(document, *node.as_table(), table.context() + "range: ", {"gamma"}, faults);
     const Rational gamma = widened.get_number("gamma");
     if (gamma <= 0 || gamma >= 1) {
       widened.refuse("gamma",
@@ -416,13 +418,13 @@ void read_guesses(const TomlDocument& document, const TomlTable& table, Statisti
 
 // range and guesses, which are about one noisy number, or about each of many alike.
 void read_own_number(const TomlDocument& document, const TomlTable& table, const Specification& specification,
-                     StatisticSpecification& statistic) {
+                     StatisticSpecification& statistic, Faults& faults) {
   for (const char* key : {"range", "guesses"}) {
     if (!table.has(key)) continue;
     const std::string why = without_own_number(specification, statistic);
     if (!why.empty()) table.refuse(key, why + "; remove it");
   }
-  if (table.has("range")) statistic.range = read_range(document, table);
+  if (table.has("range")) statistic.range = read_range(document, table, faults);
   if (table.has("guesses")) read_guesses(document, table, statistic);
 }
 
@@ -527,51 +529,128 @@ void read_groups(const TomlTable& table, const Specification& specification,
   }
 }
 
-StatisticSpecification read_statistic(const TomlDocument& document, const toml::table& node,
-                                      std::size_t number, const Specification& specification) {
-  const auto* given_name = node.get_as<std::string>("name");
-  const std::string context = given_name != nullptr ? "statistic " + quoted_text(given_name->get()) + ": "
-                                                    : "[[statistic]] number " + std::to_string(number) + ": ";
-  const TomlTable table(document, node, context, statistic_keys);
-  StatisticSpecification statistic;
-  statistic.line = table.line();
-  statistic.name = get_name(table, "name");
-  if (!table.has("kind")) table.refuse_missing("kind", "is missing; it is " + either_of(kind_names));
-  const std::string kind = table.get_choice("kind", kind_names);
-  statistic.kind =
-      static_cast<StatisticKind>(std::find(kind_names.begin(), kind_names.end(), kind) - kind_names.begin());
-  refuse_foreign_keys(table, statistic.kind);
-  check_size(table, specification, statistic.kind);
+// Reads one statistic; what is wrong with it goes to `faults`, each thing once: what can only be judged by something that
+// is wrong itself is passed over.
+class StatisticReader {
+ public:
+  StatisticReader(const TomlDocument& document, const toml::table& node, std::size_t number,
+                  const Specification& specification, Faults& faults)
+      : document_(document),
+        table_(document, node, context_of(node, number), statistic_keys, faults),
+        specification_(specification),
+        faults_(faults) {}
 
-  statistic.columns = read_columns(table, statistic.kind);
-  read_type(table, specification.data, statistic);
-  if (has_bins(statistic.kind)) {
-    read_bins(table, specification.data, statistic);
-    if (table.has("other")) statistic.other = table.get_choice("other", {"drop", "bin"}) == "bin";
-  } else if (has_quantiles(statistic.kind)) {
-    read_quantiles(table, statistic);
-  } else if (statistic.kind != StatisticKind::count) {
-    statistic.bounds = read_bounds(document, table, specification.data, statistic);
-  }
-  if (statistic.kind == StatisticKind::moment)
-    statistic.order = read_order(table, specification.data.neighbors);
-  const std::vector<std::string> parts = parts_of(statistic.kind, specification.data.neighbors);
-  statistic.split.assign(parts.size(), 1);
-  if (table.has("split")) statistic.split = read_split(table, parts, specification.data.neighbors);
-  if (table.has("nonnegative")) statistic.nonnegative = table.get_flag("nonnegative");
-  if (table.has("grid")) {
-    statistic.grid = read_grid(table);
-    if (!parts.empty() && statistic.grid.is_explicit()) {
-      table.refuse(
-          "grid",
-          "must be \"auto\" or \"notes\": the parts that this statistic is computed from differ in scale");
+  StatisticSpecification read() && {
+    statistic_.line = table_.line();
+    faults_.hold([&] { statistic_.name = get_name(table_, "name"); });
+    if (!faults_.hold([&] { read_kind(); })) return std::move(statistic_);
+    find_foreign_keys(table_, statistic_.kind, faults_);
+    faults_.hold([&] { check_size(table_, specification_, statistic_.kind); });
+    const bool values_are_known = read_values();
+    if (statistic_.kind == StatisticKind::moment)
+      faults_.hold([&] { statistic_.order = read_order(table_, specification_.data.neighbors); });
+    read_parts();
+    if (table_.has("nonnegative"))
+      faults_.hold([&] { statistic_.nonnegative = table_.get_flag("nonnegative"); });
+    if (values_are_known) {
+      const bool range_is_known =
+          faults_.hold([&] { read_own_number(document_, table_, specification_, statistic_, faults_); });
+      if (range_is_known) faults_.hold([&] { read_mechanism(table_, specification_, statistic_); });
     }
+    faults_.hold([&] { read_groups(table_, specification_, statistic_); });
+    faults_.hold([&] {
+      // Bounds that cannot be read might be those of a constant, which needs no price.
+      read_price(table_, !values_are_known || specification_.is_constant(statistic_), statistic_);
+    });
+    if (table_.has("alpha")) faults_.hold([&] { statistic_.alpha = read_alpha(table_); });
+    return std::move(statistic_);
   }
-  read_own_number(document, table, specification, statistic);
-  read_mechanism(table, specification, statistic);
-  read_groups(table, specification, statistic);
-  read_price(table, specification.is_constant(statistic), statistic);
-  return statistic;
+
+ private:
+  static std::string context_of(const toml::table& node, std::size_t number) {
+    const auto* name = node.get_as<std::string>("name");
+    return name != nullptr ? "statistic " + quoted_text(name->get()) + ": "
+                           : "[[statistic]] number " + std::to_string(number) + ": ";
+  }
+
+  void read_kind() {
+    if (!table_.has("kind")) table_.refuse_missing("kind", "is missing; it is " + either_of(kind_names));
+    const std::string kind = table_.get_choice("kind", kind_names);
+    statistic_.kind = static_cast<StatisticKind>(std::find(kind_names.begin(), kind_names.end(), kind) -
+                                                 kind_names.begin());
+  }
+
+  // The columns, their type, and their public values or bounds; whether all of that is known.
+  bool read_values() {
+    const Declaration& data = specification_.data;
+    const StatisticKind kind = statistic_.kind;
+    const bool columns_are_known = faults_.hold([&] { statistic_.columns = read_columns(table_, kind); });
+    if (has_bins(kind) && table_.has("other")) {
+      faults_.hold([&] { statistic_.other = table_.get_choice("other", {"drop", "bin"}) == "bin"; });
+    }
+    if (!columns_are_known || !faults_.hold([&] { read_type(table_, data, statistic_); })) return false;
+    return faults_.hold([&] {
+      if (has_bins(kind)) {
+        read_bins(table_, data, statistic_);
+      } else if (has_quantiles(kind)) {
+        read_quantiles(table_, statistic_);
+      } else if (kind != StatisticKind::count) {
+        statistic_.bounds = read_bounds(document_, table_, data, statistic_);
+      }
+    });
+  }
+
+  // The parts' split, and the grid, which is the parts' too.
+  void read_parts() {
+    const std::vector<std::string> parts = parts_of(statistic_.kind, specification_.data.neighbors);
+    statistic_.split.assign(parts.size(), 1);
+    if (table_.has("split")) {
+      faults_.hold([&] { statistic_.split = read_split(table_, parts, specification_.data.neighbors); });
+    }
+    if (!table_.has("grid")) return;
+    faults_.hold([&] {
+      const GridChoice grid = read_grid(document_, table_);
+      if (!parts.empty() && grid.is_explicit()) {
+        table_.refuse(
+            "grid",
+            "must be \"auto\" or \"notes\": the parts that this statistic is computed from differ in scale");
+      }
+      statistic_.grid = grid;
+    });
+  }
+
+  const TomlDocument& document_;
+  const TomlTable table_;
+  const Specification& specification_;
+  Faults& faults_;
+  StatisticSpecification statistic_;
+};
+
+std::vector<StatisticSpecification> read_statistics(const TomlDocument& document, const TomlTable& root,
+                                                    const Specification& specification, Faults& faults) {
+  if (!root.has("statistic"))
+    root.refuse_missing("[[statistic]]", "is missing; ask for at least one statistic");
+  const toml::array* nodes = root.get("statistic").as_array();
+  if (nodes == nullptr || !nodes->is_homogeneous(toml::node_type::table)) {
+    root.refuse("statistic", "must be tables headed [[statistic]], with two brackets");
+  }
+  if (nodes->size() > Specification::max_statistics) {
+    throw Error(ErrorCode::invalid_argument, "statistic",
+                specification.name + ": more than " + std::to_string(Specification::max_statistics) +
+                    " statistics; split the specification");
+  }
+  std::vector<StatisticSpecification> statistics;
+  std::set<std::string> names;
+  for (const toml::node& node : *nodes) {
+    statistics.push_back(
+        StatisticReader(document, *node.as_table(), statistics.size() + 1, specification, faults).read());
+    const StatisticSpecification& statistic = statistics.back();
+    if (statistic.name.empty() || names.insert(statistic.name).second) continue;
+    faults.add(
+        Error(ErrorCode::invalid_argument, "name",
+              specification.place(statistic) + "another statistic has the same name; rename one of them"));
+  }
+  return statistics;
 }
 
 }  // namespace
@@ -615,51 +694,42 @@ Specification Specification::read(const std::filesystem::path& path,
   return parse(read_toml_file(path, "specification"), path.string(), path.parent_path(), declared);
 }
 
-Specification Specification::parse(std::string_view text, std::string name,
+Specification Specification::parse(std::string_view text, const std::string& name,
                                    const std::filesystem::path& folder,
                                    const std::optional<Declaration>& declared) {
   const FloatEnvironment environment;
   const TomlDocument document(text, name);
-  const TomlTable root(document, document.root(), "", root_keys());
+  Faults faults;
+  const TomlTable root(document, document.root(), "", root_keys(), faults);
   Specification specification;
   specification.text = text;
-  specification.name = std::move(name);
+  specification.name = document.name();
   specification.folder = folder;
-  if (!declared && !root.has("data")) {
-    root.refuse_missing(
-        "[data]",
-        "is missing; it says what is public about the data. Write it, or name what the custodian "
-        "wrote: --ledger FILE or --declaration FILE");
-  }
-  specification.data =
-      declared ? amended_declaration(document, *declared) : read_declaration(document, folder);
+  std::optional<Declaration> data;
+  faults.hold([&] {
+    if (!declared && !root.has("data")) {
+      root.refuse_missing(
+          "[data]",
+          "is missing; it says what is public about the data. Write it, or name what the custodian "
+          "wrote: --ledger FILE or --declaration FILE");
+    }
+    data = declared ? amended_declaration(document, *declared, faults)
+                    : read_declaration(document, folder, faults);
+  });
   if (const toml::node_view path = document.root()["data"]["path"]; path.is_string())
     specification.stated_path = folder / path.as_string()->get();
-  if (!root.has("budget"))
-    root.refuse_missing("[budget]", "is missing; its epsilon caps what this run may cost");
-  specification.budget =
-      TomlTable(document, root.get_table("budget"), "[budget]: ", {"epsilon"}).get_positive("epsilon");
-  if (!root.has("statistic"))
-    root.refuse_missing("[[statistic]]", "is missing; ask for at least one statistic");
-  const toml::array* statistics = root.get("statistic").as_array();
-  if (statistics == nullptr || !statistics->is_homogeneous(toml::node_type::table)) {
-    root.refuse("statistic", "must be tables headed [[statistic]], with two brackets");
+  faults.hold([&] {
+    if (!root.has("budget"))
+      root.refuse_missing("[budget]", "is missing; its epsilon caps what this run may cost");
+    specification.budget = TomlTable(document, root.get_table("budget"), "[budget]: ", {"epsilon"}, faults)
+                               .get_positive("epsilon");
+  });
+  // Statistics are judged by what is declared.
+  if (data) {
+    specification.data = *std::move(data);
+    faults.hold([&] { specification.statistics = read_statistics(document, root, specification, faults); });
   }
-  if (statistics->size() > max_statistics) {
-    throw Error(ErrorCode::invalid_argument, "statistic",
-                specification.name + ": more than " + std::to_string(max_statistics) +
-                    " statistics; split the specification");
-  }
-  std::set<std::string> names;
-  for (const toml::node& node : *statistics) {
-    StatisticSpecification statistic =
-        read_statistic(document, *node.as_table(), specification.statistics.size() + 1, specification);
-    if (!names.insert(statistic.name).second) {
-      throw Error(ErrorCode::invalid_argument, "name",
-                  specification.place(statistic) + "another statistic has the same name; rename one of them");
-    }
-    specification.statistics.push_back(std::move(statistic));
-  }
+  faults.refuse_any();
   return specification;
 }
 

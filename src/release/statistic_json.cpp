@@ -415,7 +415,7 @@ std::size_t growth_of_value(const Measurement& measurement) {
 }
 
 std::string to_text(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return escape_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 std::string confidence(const Rational& alpha) {

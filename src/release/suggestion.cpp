@@ -64,20 +64,6 @@ std::string did_you_mean(std::string_view given, const std::vector<std::string>&
   return name.empty() ? "" : "; did you mean " + quoted_text(name) + "?";
 }
 
-std::string quoted_text(std::string_view text) {
-  constexpr std::size_t longest = 60;
-  std::string shown = "\"";
-  std::size_t length = std::min(text.size(), longest);
-  // Never cut a UTF-8 sequence in two.
-  while (length < text.size() && length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U)
-    --length;
-  for (const char c : text.substr(0, length)) {
-    shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  }
-  if (length < text.size()) shown += "...";
-  return shown + "\"";
-}
-
 std::string either_of(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {

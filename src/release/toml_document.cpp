@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "snapdp/release/suggestion.h"
+#include "synonyms.h"
 
 namespace snapdp {
 namespace {
@@ -85,7 +86,7 @@ const char* kind_of(const toml::node& node) {
 
 std::string read_toml_file(const std::filesystem::path& path, const std::string& parameter) {
   const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorCode::io, parameter, path.string() + ": " + why);
+    throw Error(ErrorCode::io, parameter, shown_text(path.string()) + ": " + why);
   };
   if (std::filesystem::is_directory(path)) refuse("is a folder; name a TOML file");
   std::ifstream file(path, std::ios::binary);
@@ -98,7 +99,8 @@ std::string read_toml_file(const std::filesystem::path& path, const std::string&
   return text;
 }
 
-TomlDocument::TomlDocument(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {
+TomlDocument::TomlDocument(std::string_view text, const std::string& name)
+    : text_(text), name_(shown_text(name)) {
   if (text.size() > max_bytes) {
     throw Error(
         ErrorCode::invalid_argument, "specification",
@@ -188,15 +190,15 @@ void TomlDocument::refuse(const toml::node& node, const std::string& context, co
 }
 
 TomlTable::TomlTable(const TomlDocument& document, const toml::table& table, std::string context,
-                     const std::vector<std::string>& known)
+                     const std::vector<std::string>& known, Faults& faults)
     : document_(document), table_(table), context_(std::move(context)) {
   for (const auto& [key, value] : table_) {
     const std::string name(key.str());
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const std::string suggestion = did_you_mean(name, known);
-    throw Error(ErrorCode::invalid_argument, name,
-                document_.place(key.source()) + context_ + "unknown key " + quoted_text(name) +
-                    (suggestion.empty() ? "; the keys here are " + either_of(known) : suggestion));
+    const std::string suggestion = suggestion_for(name, known);
+    faults.add(Error(ErrorCode::invalid_argument, name,
+                     document_.place(key.source()) + context_ + "unknown key " + quoted_text(name) +
+                         (suggestion.empty() ? "; the keys here are " + either_of(known) : suggestion)));
   }
 }
 
@@ -226,7 +228,8 @@ std::string TomlTable::get_text(const std::string& key) const {
 void TomlTable::check_text(const toml::value<std::string>& text, const std::string& key) const {
   const std::string& value = text.get();
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  if (value.empty()) document_.refuse(text, context_, key, "must not be empty");
+  if (value.empty())
+    document_.refuse(text, context_, key, "must not be empty; write a value, or leave the key out");
   if (value != "\t" && std::any_of(value.begin(), value.end(), is_control)) {
     document_.refuse(text, context_, key, "must not hold control characters");
   }
@@ -239,7 +242,9 @@ void TomlTable::check_text(const toml::value<std::string>& text, const std::stri
 std::string TomlTable::get_choice(const std::string& key, const std::vector<std::string>& values) const {
   std::string text = get_text(key);
   if (std::find(values.begin(), values.end(), text) == values.end()) {
-    refuse(key, "must be " + either_of(values) + did_you_mean(text, values));
+    std::string hint = other_key_of(text, key);
+    if (hint.empty()) hint = suggestion_for(text, values);
+    refuse(key, "must be " + either_of(values) + hint);
   }
   return text;
 }

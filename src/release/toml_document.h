@@ -33,6 +33,7 @@ struct TomlAssertion {};
 #include <toml++/toml.h>
 #pragma pop_macro("NDEBUG")
 
+#include "faults.h"
 #include "snapdp/error.h"
 #include "snapdp/numeric/rational.h"
 
@@ -47,9 +48,9 @@ class TomlDocument {
   // The longest that is parsed.
   static constexpr std::size_t max_bytes = std::size_t{1} << 20;
 
-  // `name` is how errors call the document. Throws invalid_argument when `text` is not TOML or breaks the
+  // `name` is how errors call the document, on one line. Throws invalid_argument when `text` is not TOML or breaks the
   // limits of docs/specification.md.
-  TomlDocument(std::string_view text, std::string name);
+  TomlDocument(std::string_view text, const std::string& name);
 
   const toml::table& root() const { return root_; }
   const std::string& name() const { return name_; }
@@ -80,10 +81,10 @@ class TomlTable {
   // Names, categories and paths are not longer.
   static constexpr std::size_t max_text_bytes = 4096;
 
-  // `context` opens error messages: "[data]: " or "statistic "age": ". Keys that are not in `known` are
-  // refused with a suggestion.
+  // `context` opens error messages: "[data]: " or "statistic "age": ". Keys that are not in `known` are faults, each with
+  // a suggestion.
   TomlTable(const TomlDocument& document, const toml::table& table, std::string context,
-            const std::vector<std::string>& known);
+            const std::vector<std::string>& known, Faults& faults);
 
   bool has(const std::string& key) const { return table_.contains(key); }
   int line() const { return static_cast<int>(table_.source().begin.line); }

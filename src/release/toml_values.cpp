@@ -32,10 +32,19 @@ std::string to_string(AtomType type) {
   return type_names[type == AtomType::real ? 0 : type == AtomType::integer ? 1 : 2];
 }
 
-DecimalBounds to_bounds(const TomlTable& table, const std::vector<Rational>& pair) {
-  if (pair.size() != 2) table.refuse("bounds", "must have two ends, [lower, upper]; give both");
-  if (pair[0] > pair[1]) table.refuse("bounds", "the lower bound must not be above the upper one; swap them");
-  return {pair[0], pair[1]};
+DecimalBounds get_bounds(const TomlDocument& document, const TomlTable& table, const toml::array& pair) {
+  std::vector<Rational> ends;
+  for (const toml::node& end : pair) {
+    if (is_not_finite(document.shown(end)) || (end.is_string() && is_not_finite(end.as_string()->get()))) {
+      table.refuse("bounds",
+                   "must have finite ends; choose public ones that hold what matters, and values beyond them "
+                   "are clamped");
+    }
+    ends.push_back(document.number(end, table.context(), "bounds"));
+  }
+  if (ends.size() != 2) table.refuse("bounds", "must have two ends, [lower, upper]; give both");
+  if (ends[0] > ends[1]) table.refuse("bounds", "the lower bound must not be above the upper one; swap them");
+  return {ends[0], ends[1]};
 }
 
 PublicValues get_values(const TomlTable& table, const std::string& key, const std::string& noun,

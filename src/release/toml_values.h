@@ -19,8 +19,8 @@ std::string get_name(const TomlTable& table, const std::string& key);
 AtomType get_type(const TomlTable& table, bool text_allowed);
 std::string to_string(AtomType type);
 
-// [lower, upper].
-DecimalBounds to_bounds(const TomlTable& table, const std::vector<Rational>& pair);
+// [lower, upper] of the document's key "bounds", or of one column's pair in it.
+DecimalBounds get_bounds(const TomlDocument& document, const TomlTable& table, const toml::array& pair);
 
 // A public set of values, all texts or all numbers, at least one, without repetition; texts when `type` says so. `noun`
 // is what one of them is called in messages: "category", "key".

@@ -20,14 +20,15 @@ Aggregation make_distinct_count(const VectorDomain& domain, Metric metric, const
            "categories: \"other\" is not one value; make_distinct_count takes a set without an other bin");
   }
   const Rational size = to_rational(set.size());
-  return {{domain, StatisticDomain{1, Grid(0), true, Bounds(0, outward_up(size))}, metric,
-           Metric::absolute_distance, Relation::stable_within(1, size)},
-          histogram_fold(type, set),
-          [](const Totals& totals) {
-            const auto occur = std::count_if(totals.values.begin(), totals.values.end(),
-                                             [](const Dyadic& count) { return count.sign() > 0; });
-            return std::vector<Dyadic>{Dyadic(static_cast<std::int64_t>(occur))};
-          }};
+  return Aggregation({domain, StatisticDomain{1, Grid(0), true, Bounds(0, outward_up(size))}, metric,
+                      Metric::absolute_distance, Relation::stable_within(1, size)},
+                     histogram_fold(type, set),
+                     [](const Totals& totals) {
+                       const auto occur = std::count_if(totals.values.begin(), totals.values.end(),
+                                                        [](const Dyadic& count) { return count.sign() > 0; });
+                       return std::vector<Dyadic>{Dyadic(static_cast<std::int64_t>(occur))};
+                     })
+      .told_as("number of categories that occur");
 }
 
 Partial<Aggregation> make_distinct_count(const Bins& set) {

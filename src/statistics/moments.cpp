@@ -54,9 +54,11 @@ Aggregation make_centered_moment(const VectorDomain& domain, Metric metric, int 
   const Bounds& bounds = *column.bounds;
   const Rational sensitivity = power(bounds.width().rational() / 2, k);
   return scalar(domain, metric, power_sums_fold(column, k), rounding_for(sensitivity, false, bounds), false,
-                std::nullopt, [center = center_of(bounds).rational(), k](const Totals& totals) {
+                std::nullopt,
+                [center = center_of(bounds).rational(), k](const Totals& totals) {
                   return centered(totals, center, k);
-                });
+                })
+      .told_as("sum of distances from the middle of the bounds to the power " + std::to_string(k));
 }
 
 Aggregation make_centered_product(const VectorDomain& domain, Metric metric) {
@@ -66,14 +68,16 @@ Aggregation make_centered_product(const VectorDomain& domain, Metric metric) {
   const AtomDomain& x = domain.columns()[0];
   const AtomDomain& y = domain.columns()[1];
   const Rational sensitivity = x.bounds->width().rational() * y.bounds->width().rational() / 4;
-  return scalar(
-      domain, metric, products_fold(x, y), rounding_for(sensitivity, false, *x.bounds), false, std::nullopt,
-      [c = center_of(*x.bounds).rational(), d = center_of(*y.bounds).rational()](const Totals& totals) {
-        const Rational sum_x = totals.values[0].rational();
-        const Rational sum_y = totals.values[1].rational();
-        const Rational sum_xy = totals.values[2].rational();
-        return Rational(sum_xy - d * sum_x - c * sum_y + to_rational(totals.rows) * c * d);
-      });
+  return scalar(domain, metric, products_fold(x, y), rounding_for(sensitivity, false, *x.bounds), false,
+                std::nullopt,
+                [c = center_of(*x.bounds).rational(),
+                 d = center_of(*y.bounds).rational()](const Totals& totals) {
+                  const Rational sum_x = totals.values[0].rational();
+                  const Rational sum_y = totals.values[1].rational();
+                  const Rational sum_xy = totals.values[2].rational();
+                  return Rational(sum_xy - d * sum_x - c * sum_y + to_rational(totals.rows) * c * d);
+                })
+      .told_as("sum of products of distances from the middles of the bounds");
 }
 
 Aggregation make_moment(const VectorDomain& domain, Metric metric, int k) {
@@ -86,9 +90,10 @@ Aggregation make_moment(const VectorDomain& domain, Metric metric, int k) {
   const Bounds powers = power_range(*column.bounds, k);
   const Rational sensitivity = powers.width().rational() / to_rational(n);
   return scalar(
-      domain, metric, power_sums_fold(column, k), rounding_for(sensitivity, false, powers), false,
-      Bounds(outward_down(powers.lower().rational()), outward_up(powers.upper().rational())),
-      [n](const Totals& totals) { return Rational(totals.values.back().rational() / to_rational(n)); });
+             domain, metric, power_sums_fold(column, k), rounding_for(sensitivity, false, powers), false,
+             Bounds(outward_down(powers.lower().rational()), outward_up(powers.upper().rational())),
+             [n](const Totals& totals) { return Rational(totals.values.back().rational() / to_rational(n)); })
+      .told_as("mean of x^" + std::to_string(k));
 }
 
 Partial<Aggregation> make_centered_moment(int k) {

@@ -67,7 +67,8 @@ Aggregation make_mean(const VectorDomain& domain, Metric metric) {
   const Rational sensitivity = bounds.width().rational() / to_rational(n);
   return scalar(domain, metric, sum_fold(column), rounding_for(sensitivity, false, bounds), false,
                 Bounds(outward_down(bounds.lower().rational()), outward_up(bounds.upper().rational())),
-                [n](const Totals& totals) { return Rational(totals.values[0].rational() / to_rational(n)); });
+                [n](const Totals& totals) { return Rational(totals.values[0].rational() / to_rational(n)); })
+      .told_as("mean");
 }
 
 Aggregation make_centered_sum(const VectorDomain& domain, Metric metric) {
@@ -83,9 +84,11 @@ Aggregation make_centered_sum(const VectorDomain& domain, Metric metric) {
   const Dyadic center = scale_by_power_of_two(bounds.lower() + bounds.upper(), -1);
   const Rational sensitivity = bounds.width().rational() / 2;
   return scalar(domain, metric, sum_fold(column), rounding_for(sensitivity, false, bounds), false,
-                std::nullopt, [center](const Totals& totals) {
+                std::nullopt,
+                [center](const Totals& totals) {
                   return Rational(totals.values[0].rational() - multiple(totals.rows, center));
-                });
+                })
+      .told_as("sum of distances from the middle of the bounds");
 }
 
 Aggregation make_variance(const VectorDomain& domain, Metric metric) {
@@ -101,7 +104,8 @@ Aggregation make_variance(const VectorDomain& domain, Metric metric) {
                   const Rational sum = totals.values[0].rational();
                   const Rational squares = totals.values[1].rational();
                   return Rational((squares - sum * sum / to_rational(n)) / to_rational(n - 1));
-                });
+                })
+      .told_as("variance");
 }
 
 Aggregation make_covariance(const VectorDomain& domain, Metric metric) {
@@ -113,12 +117,14 @@ Aggregation make_covariance(const VectorDomain& domain, Metric metric) {
   const Rational area = x.bounds->width().rational() * y.bounds->width().rational();
   const Dyadic largest = outward_up(area * largest_variance(n));
   return scalar(domain, metric, products_fold(x, y), rounding_for(area / to_rational(n), false, *x.bounds),
-                false, Bounds(-largest, largest), [n](const Totals& totals) {
+                false, Bounds(-largest, largest),
+                [n](const Totals& totals) {
                   const Rational sum_x = totals.values[0].rational();
                   const Rational sum_y = totals.values[1].rational();
                   const Rational sum_xy = totals.values[2].rational();
                   return Rational((sum_xy - sum_x * sum_y / to_rational(n)) / to_rational(n - 1));
-                });
+                })
+      .told_as("covariance");
 }
 
 Bins Bins::numbers(std::vector<Dyadic> categories) {
@@ -139,7 +145,7 @@ Bins Bins::texts(std::vector<std::string> categories) {
   std::set<std::string> seen;
   for (const std::string& category : categories) {
     if (!seen.insert(category).second) {
-      refuse("categories", "categories: \"" + category + "\" is listed twice; list each category once");
+      refuse("categories", "categories: " + quoted_text(category) + " is listed twice; list each category once");
     }
   }
   Bins bins;

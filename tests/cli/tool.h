@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,6 +87,26 @@ class ToolTest : public testing::Test {
     outcome.code = wait_for(start(std::move(arguments), out, "error"));
     if (out == "out") outcome.out = read_text(path(out));
     outcome.error = read_text(path("error"));
+    return outcome;
+  }
+
+  // The tool on a terminal whose user types `typed`: what the terminal shows, and the exit code.
+  Outcome on_terminal(std::vector<std::string> arguments, const std::string& typed) const {
+    int terminal = -1;
+    const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+    if (child == 0) {
+      if (::chdir(path("").c_str()) != 0) ::_exit(127);
+      ::setenv("TERM", "xterm", 1);
+      execute(std::move(arguments));
+    }
+    if (::write(terminal, typed.data(), typed.size()) != static_cast<ssize_t>(typed.size())) ADD_FAILURE();
+    Outcome outcome;
+    char buffer[4096];
+    for (ssize_t count = 0; (count = ::read(terminal, buffer, sizeof buffer)) > 0;) {
+      outcome.out.append(buffer, static_cast<std::size_t>(count));
+    }
+    ::close(terminal);
+    outcome.code = wait_for(child);
     return outcome;
   }
 

@@ -1,6 +1,5 @@
 // Help, arguments, exit codes, terminals: how the tool talks.
 #include <gmock/gmock.h>
-#include <pty.h>
 #include <sys/stat.h>
 
 #include "cli/tool.h"
@@ -36,26 +35,6 @@ class UsageTest : public ToolTest {
   UsageTest() {
     write("people.csv", people_csv);
     write("people.toml", people_toml);
-  }
-
-  // The tool on a terminal whose user types `typed`: what the terminal shows, and the exit code.
-  Outcome on_terminal(std::vector<std::string> arguments, const std::string& typed) const {
-    int terminal = -1;
-    const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
-    if (child == 0) {
-      if (::chdir(path("").c_str()) != 0) ::_exit(127);
-      ::setenv("TERM", "xterm", 1);
-      execute(std::move(arguments));
-    }
-    if (::write(terminal, typed.data(), typed.size()) != static_cast<ssize_t>(typed.size())) ADD_FAILURE();
-    Outcome outcome;
-    char buffer[4096];
-    for (ssize_t count = 0; (count = ::read(terminal, buffer, sizeof buffer)) > 0;) {
-      outcome.out.append(buffer, static_cast<std::size_t>(count));
-    }
-    ::close(terminal);
-    outcome.code = wait_for(child);
-    return outcome;
   }
 };
 

@@ -76,14 +76,14 @@ TEST_F(LedgerTest, TenTenthsFitABudgetOfOneAndAnEleventhDoesNot) {
   }
 }
 
-TEST_F(LedgerTest, RefusalSaysWhatIsLeftAndWhatWasAskedExactly) {
+TEST_F(LedgerTest, RefusalSaysWhatIsLeftAndWhatWasAsked) {
   Ledger ledger = Ledger::create(path_, household, 1);
   ledger.debit(household, charge(Rational(2, 3)), "");
   const Error error = error_of([&] { ledger.debit(household, charge(Rational(3, 4)), ""); });
   EXPECT_EQ(error.code(), ErrorCode::budget_refused);
   EXPECT_EQ(error.parameter(), "epsilon");
   EXPECT_THAT(error.what(),
-              AllOf(HasSubstr("epsilon = 0.75"), HasSubstr("has 1/3 left of 1"), HasSubstr(path_.string())));
+              AllOf(HasSubstr("epsilon = 0.75"), HasSubstr("has 0.33333 left of 1"), HasSubstr(path_.string())));
   EXPECT_EQ(ledger.balance().spent, Rational(2, 3));
   // The last bit of the budget can still be spent.
   EXPECT_EQ(ledger.debit(household, charge(Rational(1, 3)), "").remaining, 0);
@@ -160,7 +160,7 @@ TEST_F(LedgerTest, NamesAndTextsAreChecked) {
             "privacy_unit");
   EXPECT_FALSE(std::filesystem::exists(path_));
 
-  const LedgerIdentity longest{std::string(256, 'a'), "change-one", "caf\xc3\xa9"};
+  const LedgerIdentity longest{std::string(256, 'a'), "add-remove", "caf\xc3\xa9"};
   Ledger ledger = Ledger::create(path_, longest, 1);
   EXPECT_EQ(Ledger::open(path_).identity(), longest);
   EXPECT_EQ(error_of([&] { ledger.debit(longest, {{"a\nb", Rational(1, 2)}}, ""); }).parameter(), "name");
@@ -272,7 +272,7 @@ TEST_F(LedgerTest, TheHashChainMovesWithEveryRecordAndOnlyThen) {
 TEST_F(LedgerTest, CreateLeavesWhatExistsAlone) {
   Ledger::create(path_, household, 1).debit(household, charge(Rational(1, 2)), "");
   const Error error = error_of([&] { Ledger::create(path_, household, 5); });
-  EXPECT_EQ(error.code(), ErrorCode::budget_refused);
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
   EXPECT_EQ(Ledger::open(path_).balance().remaining, Rational(1, 2));
 
   ledger_testing::write_bytes(folder_ / "notes.txt", "dear diary");
@@ -287,6 +287,40 @@ TEST_F(LedgerTest, CreateLeavesWhatExistsAlone) {
   EXPECT_THROW(Ledger::create(folder_ / "no such folder" / "a.ledger", household, 1), Error);
   EXPECT_EQ(error_of([&] { Ledger::create("", household, 1); }).code(), ErrorCode::invalid_argument);
   EXPECT_EQ(error_of([&] { Ledger::open(folder_.path() / ""); }).code(), ErrorCode::invalid_argument);
+}
+
+TEST_F(LedgerTest, ALedgerIsKnownByItsFile) {
+  EXPECT_FALSE(Ledger::lies_at(path_));
+  Ledger::create(path_, household, 1).debit(household, charge(Rational(1, 2)), "");
+  EXPECT_TRUE(Ledger::lies_at(path_));
+  std::filesystem::create_symlink(path_, folder_ / "link");
+  EXPECT_TRUE(Ledger::lies_at(folder_ / "link"));
+  // A damaged one is still nothing to write over.
+  const std::string bytes = ledger_testing::read_bytes(path_);
+  ledger_testing::write_bytes(folder_ / "damaged", bytes.substr(0, 100));
+  EXPECT_TRUE(Ledger::lies_at(folder_ / "damaged"));
+  ledger_testing::write_bytes(folder_ / "short", bytes.substr(0, 99));
+  ledger_testing::write_bytes(folder_ / "notes.txt", "dear diary");
+  for (const char* other : {"short", "notes.txt", "", "no such file"})
+    EXPECT_FALSE(Ledger::lies_at(folder_ / other)) << other;
+}
+
+// A specification under change-one neighbors has no privacy unit: such a ledger could never pay for one.
+TEST_F(LedgerTest, ChangeOneNeighborsHaveNoPrivacyUnit) {
+  const Error error = error_of([&] { Ledger::create(path_, {"a", "change-one", "pid"}, 1); });
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(error.parameter(), "privacy_unit");
+  EXPECT_THAT(error.what(), HasSubstr("leave it out, or use add-remove"));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+// People read decimals, rounded so that no more seems to be left than there is.
+TEST_F(LedgerTest, RefusalsShowDecimalsOnTheSafeSide) {
+  Ledger ledger = Ledger::create(path_, household, Rational(2, 3));
+  ledger.debit(household, charge(Rational(1, 3)), "");
+  const Error error = error_of([&] { ledger.check(household, Rational(1, 3) + Rational(1, 1'000'000'007)); });
+  EXPECT_THAT(error.what(), HasSubstr("epsilon = 0.33334: "));
+  EXPECT_THAT(error.what(), HasSubstr("has 0.33333 left of 0.66666; "));
 }
 
 TEST_F(LedgerTest, FilesAreOfMode0600WhateverTheUmask) {

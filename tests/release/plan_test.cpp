@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "release/replace.h"
@@ -12,6 +14,7 @@
 namespace snapdp {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using Json = nlohmann::json;
@@ -496,6 +499,66 @@ TEST(Plan, PrecisionModeOfHugeDatasetsIsCertified) {
     EXPECT_LE(planned.certificate.witness, planned.certificate.bound);
     EXPECT_LT(planned.certificate.bound, 1 + Rational(1e-12));
   }
+}
+
+// The step that ends in the statistic says which it is, not only what was summed for it.
+TEST(Plan, ExplainsWhichStatisticTheSumsBecome) {
+  const std::string one = "column = \"x\"\nbounds = [0, 10]\nepsilon = 1";
+  const std::string two = "columns = [\"x\", \"y\"]\nbounds = [[0, 10], [0, 2]]\nepsilon = 1";
+  const auto explained = [](const std::string& head, const std::string& kind, const std::string& keys) {
+    return plan_of(head, statistic("s", "kind = \"" + kind + "\"\n" + keys)).explanation();
+  };
+  for (const auto& [kind, keys, step] : std::vector<std::array<std::string, 3>>{
+           {"mean", one, ". mean, from the sum of real in [0, 10]\n"},
+           {"variance", one, ". variance, from the sum and sum of squares of real in [0, 10]\n"},
+           {"standard_deviation", one, ". variance, from the sum and sum of squares of real in [0, 10]\n"},
+           {"covariance", two,
+            ". covariance, from the sums and sum of products of real in [0, 10] and real in [0, 2]\n"},
+           {"moment", one + "\norder = 3",
+            ". mean of x^3, from the sums of powers 1 to 3 of real in [0, 10]\n"},
+           {"sum", one, ". sum of real in [0, 10]\n"},
+           {"distinct", "column = \"x\"\ncategories = [1, 2]\nepsilon = 1",
+            ". number of categories that occur, from the histogram of categories 1 2\n"}}) {
+    EXPECT_THAT(explained(change_one_head, kind, keys), HasSubstr(step)) << kind;
+  }
+  EXPECT_THAT(
+      explained(add_remove_head, "covariance", two),
+      AllOf(HasSubstr(". sum of distances from the middle of the bounds, from the sum of real in [0, 10]\n"),
+            HasSubstr(". sum of distances from the middle of the bounds, from the sum of real in [0, 2]\n"),
+            HasSubstr(". sum of products of distances from the middles of the bounds, from the sums")));
+  EXPECT_THAT(
+      explained(add_remove_head, "variance", one),
+      HasSubstr(". sum of distances from the middle of the bounds to the power 2, from the sum and sum of"));
+}
+
+// What only a plan can tell of several statistics is told of all.
+TEST(Plan, NamesSeveralFaultsAtOnce) {
+  const std::string one = "kind = \"sum\"\ncolumn = \"x\"\ntype = \"integer\"\nepsilon = 1\nbounds = ";
+  const Error error =
+      refusal(change_one_head,
+              statistic("a", one + "[0, \"1e30\"]") + statistic("b", one + "[0, 1]") +
+                  statistic("c", "kind = \"sum\"\ncolumn = \"x\"\nbounds = [0, \"1e400\"]\nweight = 1") +
+                  statistic("d", one + "[0, \"1e31\"]"));
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(error.parameter(), "bounds");
+  const std::string text = error.what();
+  EXPECT_THAT(text, testing::StartsWith("s.toml:7: statistic \"a\": bounds"));
+  EXPECT_THAT(text, HasSubstr("\ns.toml:27: statistic \"d\": bounds"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+}
+
+// Doubles that take many digits are shown as the decimals that stand for them; fractions in texts stay.
+TEST(Plan, ExplainsInDecimals) {
+  const std::string text =
+      plan_of(
+          change_one_head,
+          statistic("s", "kind = \"variance\"\ncolumn = \"x\"\nbounds = [-0.1, \"1e-300\"]\nepsilon = 1") +
+              statistic("h",
+                        "kind = \"histogram\"\ncolumn = \"x\"\ncategories = [\"1/2\", \"3/4\"]\nepsilon = 1"))
+          .explanation();
+  EXPECT_THAT(text, HasSubstr("clamp to [-0.1, 1e-300]"));
+  EXPECT_THAT(text, HasSubstr("real in [-0.1, 1e-300]"));
+  EXPECT_THAT(text, HasSubstr("histogram of categories 3:1/2 3:3/4"));
 }
 
 }  // namespace

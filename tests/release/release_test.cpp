@@ -434,9 +434,9 @@ TEST_F(ReleaseTest, ATableOfAReportIsReadable) {
   EXPECT_EQ(table,
             "Release 1 of people (change-one neighbors, 8 rows)\n"
             "\n"
-            "  statistic         value  accuracy 1 - 1e-12  all at once   epsilon\n"
-            "  mean_age   99.999999999          \u00b10.0000346               10000000\n"
-            "  city                                 \u00b10.501       \u00b10.501  10000000\n"
+            "  statistic         value  accuracy 1 - 1e-12  all at once 1 - 1e-12   epsilon\n"
+            "  mean_age   99.999999999          \u00b10.0000346                         10000000\n"
+            "  city                                 \u00b10.501                 \u00b10.501  10000000\n"
             "    ulm                 2\n"
             "    bonn                2\n"
             "\n"
@@ -444,6 +444,62 @@ TEST_F(ReleaseTest, ATableOfAReportIsReadable) {
             "all at once: with the same probability all bins and groups of a statistic are this near.\n"
             "certificate: the privacy loss of these statistics together is at most 20000000.\n"
             "Ledger: epsilon 20000000 spent, 980000000 remaining.\n");
+}
+
+// Every "\u00b1" of a table has its level: in the header when all levels agree, else behind each number.
+void expect_levels(const std::string& table, bool same) {
+  SCOPED_TRACE(table);
+  EXPECT_EQ(table.find("accuracy 95%") != std::string::npos, same);
+  for (std::size_t at = table.find("\u00b1"); at != std::string::npos; at = table.find("\u00b1", at + 1)) {
+    const std::string line = table.substr(at, table.find('\n', at) - at);
+    if (line.starts_with("\u00b1,")) continue;  // the notes below speak of it, with their level
+    const std::size_t blank = line.find(' ');
+    const bool suffixed =
+        blank != std::string::npos && line.substr(blank, 2) == " (" && line.find("%)") != std::string::npos;
+    EXPECT_EQ(suffixed, !same) << line;
+  }
+}
+
+TEST_F(ReleaseTest, NoAccuracyStandsWithoutItsLevel) {
+  const std::string grouped = "group_by = \"visits\"\nkeys = [1, 2]\nepsilon = 1e6\n";
+  const std::string statistics =
+      statistic("n", "kind = \"count\"\nepsilon = 1e6") +
+      statistic("h", "kind = \"histogram\"\ncolumn = \"age\"\nedges = [0, 50, 100]\nepsilon = 1e6") +
+      statistic(
+          "q",
+          "kind = \"quantiles\"\ncolumn = \"age\"\nedges = [0, 50, 100]\nquantiles = [0.5]\nepsilon = 1e6") +
+      statistic("m", "kind = \"median\"\ncolumn = \"age\"\nedges = [0, 50, 100]\nepsilon = 1e6") +
+      statistic("a", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\n" + grouped) +
+      statistic("b", "kind = \"median\"\ncolumn = \"age\"\nedges = [0, 50, 100]\n" + grouped) +
+      statistic("g", "kind = \"count\"\n" + grouped);
+  expect_levels(run(add_remove_head + statistics, people()).report.to_table(), true);
+  // Quantiles alone have a level too, and so have the groups of a mean.
+  for (const char* name : {"q", "m", "a", "b"}) {
+    const std::size_t begin = statistics.find("[[statistic]]\nname = \"" + std::string(name) + "\"");
+    const std::string one = statistics.substr(begin, statistics.find("[[statistic]]", begin + 1) - begin);
+    expect_levels(run(add_remove_head + one, people()).report.to_table(), true);
+  }
+  const std::string other = statistic("z", "kind = \"count\"\nepsilon = 1e6\nalpha = \"0.1\"");
+  const std::string table = run(add_remove_head + statistics + other, people()).report.to_table();
+  expect_levels(table, false);
+  EXPECT_THAT(table, HasSubstr("(90%)"));
+  const std::string plan =
+      Plan(Specification::parse(add_remove_head + statistics + other, "s.toml")).to_table();
+  EXPECT_THAT(plan, HasSubstr("(90%)"));
+  EXPECT_THAT(plan, HasSubstr("all at once\n"));
+}
+
+// 4 - 2.00001 is not 2: what remains is rounded down, what is spent up.
+TEST_F(ReleaseTest, WhatRemainsIsNeverShownAsMore) {
+  ledger("add-remove", 4).debit({"people", "add-remove", ""}, {{"before", Rational(2)}}, "");
+  const std::string one = statistic("n", "kind = \"count\"\nepsilon = \"1/3000000\"");
+  const std::string table = run(add_remove_head + one, people()).report.to_table();
+  EXPECT_THAT(table, HasSubstr("Ledger: epsilon 2.0001 spent, 1.9999 remaining.\n"));
+  const Json json = Json::parse(*ledger("add-remove").report(2));
+  EXPECT_EQ(json.at("ledger").at("remaining"), "5999999/3000000");
+  const std::string plan =
+      Plan(Specification::parse(replaced(add_remove_head, "\"1e9\"", "\"2/3\"") + one, "s.toml")).to_table();
+  EXPECT_THAT(plan, HasSubstr("of the 0.66666 that [budget] allows"));
 }
 
 TEST_F(ReleaseTest, GroupsHaveAllTheirPublicKeys) {

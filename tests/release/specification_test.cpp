@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "release/replace.h"
 #include "snapdp/error.h"
@@ -230,8 +231,9 @@ TEST(Specification, RefusesWithPlaceRuleAndNextStep) {
        "bounds = [100, 0]: the lower bound"},
       {change_one_text, "bounds = [0, 100]", "bounds = [0]", "bounds", "two ends"},
       {change_one_text, "bounds = [0, 100]", "bounds = 0", "bounds", "must be an array"},
-      {change_one_text, "bounds = [0, 100]", "bounds = [nan, 100]", "bounds", "not a number"},
-      {change_one_text, "bounds = [0, 100]", "bounds = [0, inf]", "bounds", "not a number"},
+      {change_one_text, "bounds = [0, 100]", "bounds = [nan, 100]", "bounds",
+       "bounds = [nan, 100]: must have finite ends"},
+      {change_one_text, "bounds = [0, 100]", "bounds = [0, inf]", "bounds", "values beyond them are clamped"},
       {change_one_text, "bounds = [0, 100]", "bounds = [0, 1979-05-27]", "bounds", "this is a date"},
       {change_one_text, "bounds = [0, 100]", "bounds = [\"0\", \"1e401\"]", "bounds",
        "too large an exponent"},
@@ -244,13 +246,29 @@ TEST(Specification, RefusesWithPlaceRuleAndNextStep) {
        "cannot stand beside"},
       {change_one_text, "epsilon = \"0.25\"", "epsilon = -1", "epsilon",
        "epsilon = -1: must be greater than 0"},
-      {change_one_text, "epsilon = \"0.25\"", "epsilon = nan", "epsilon", "not a number"},
+      {change_one_text, "epsilon = \"0.25\"", "epsilon = nan", "epsilon", "must be a finite number"},
       {change_one_text, "epsilon = \"0.25\"", "epsilon = \"abc\"", "epsilon", "not a number"},
       {change_one_text, "accuracy = \"0.5\"", "accuracy = 0", "accuracy", "greater than 0"},
       {change_one_text, "alpha = \"0.05\"", "alpha = 0", "alpha", "strictly between 0 and 1"},
       {change_one_text, "alpha = \"0.05\"", "alpha = 1", "alpha", "strictly between 0 and 1"},
       {change_one_text, "other = \"drop\"", "other = \"keep\"", "other", "drop or bin"},
       {change_one_text, "other = \"drop\"", "grid = \"2^x\"", "grid", "a power of two from \"2^-1022\""},
+      {change_one_text, "other = \"drop\"", "grid = \"1024\"", "grid", "; write \"2^10\""},
+      {change_one_text, "other = \"drop\"", "grid = 1024", "grid", "; write \"2^10\""},
+      {change_one_text, "other = \"drop\"", "grid = 0.125", "grid", "; write \"2^-3\""},
+      {change_one_text, "other = \"drop\"", "grid = \"1/2\"", "grid", "; write \"2^-1\""},
+      {change_one_text, "other = \"drop\"", "grid = 1000", "grid", "lies between \"2^9\" and \"2^10\""},
+      {change_one_text, "other = \"drop\"", "grid = true", "grid", "a power of two from"},
+      {change_one_text, "other = \"drop\"", "range = inf", "range",
+       "unknown key \"range\"; did you mean \"bounds\"?"},
+      {change_one_text, "bounds = [0, 100]", "bounds = [\"-Infinity\", 100]", "bounds",
+       "must have finite ends"},
+      {change_one_text, "[[0, 100], [-0.5, 5e5]]", "[[0, 100], [-0.5, +inf]]", "bounds",
+       "must have finite ends"},
+      {add_remove_text, "\"add-remove\"", "\"add-remove\"\nwhere = \"\"", "where",
+       "where = \"\": it is empty; write a condition such as age >= 18, or leave the key out"},
+      {change_one_text, "dataset = \"household-2024\"", "dataset = \"\"", "dataset",
+       "write a value, or leave the key out"},
       {change_one_text, "other = \"drop\"", "nonnegative = \"yes\"", "nonnegative", "true or false"},
       {change_one_text, "categories = [1, 2, 3]", "categories = []", "categories", "at least one"},
       {change_one_text, "categories = [1, 2, 3]", "categories = [1, \"a\"]", "categories", "mixes"},
@@ -295,6 +313,151 @@ TEST(Specification, RefusesWithPlaceRuleAndNextStep) {
     EXPECT_THAT(error.what(), HasSubstr(fault.message));
     EXPECT_THAT(error.what(), testing::StartsWith("people.toml:"));
   }
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// All of them, one a line, each with its place; the first decides the parameter.
+TEST(Specification, NamesSeveralFaultsAtOnce) {
+  const Error error = refusal(R"([data]
+pathh = "people.csv"
+dataset = "household-2024"
+neighbors = "change-one"
+size = 0
+nulls = "drop"
+expected_size = 5
+delimiter = "ab"
+[budget]
+epsilon = -1
+eps = 1
+[[statistic]]
+name = "a"
+kind = "average"
+[[statistic]]
+name = "b"
+kind = "mean"
+colum = "age"
+bounds = [100, 0]
+alpha = 2
+epsilon = nan
+[[statistic]]
+name = "b"
+kind = "histogram"
+column = "educ"
+bounds = [0, 1]
+order = 2
+grid = "3"
+noise = "normal"
+epsilon = 1
+)");
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(error.parameter(), "pathh");
+  const auto fault = [](const std::string& begin, const std::string& end) {
+    return testing::AllOf(testing::StartsWith("people.toml:" + begin), HasSubstr(end));
+  };
+  EXPECT_THAT(
+      lines_of(error.what()),
+      testing::ElementsAre(fault("2: [data]: unknown key \"pathh\"", "did you mean \"path\"?"),
+                           fault("8: [data]: delimiter", "one character"),
+                           fault("7: [data]: expected_size", "belongs to add-remove"),
+                           fault("5: [data]: size = 0", "at least 1"),
+                           fault("6: [data]: nulls", "not available under change-one"),
+                           fault("11: [budget]: unknown key \"eps\"", "did you mean \"epsilon\"?"),
+                           fault("10: [budget]: epsilon = -1", "greater than 0"),
+                           fault("14: statistic \"a\": kind = \"average\"", "did you mean \"mean\"?"),
+                           fault("18: statistic \"b\": unknown key \"colum\"", "did you mean \"column\"?"),
+                           // Neither bounds nor type are judged without a column.
+                           fault("15: statistic \"b\": column is missing", ""),
+                           fault("21: statistic \"b\": epsilon", "finite number"),
+                           fault("20: statistic \"b\": alpha", "strictly between"),
+                           fault("26: statistic \"b\": bounds", "use categories or edges"),
+                           fault("27: statistic \"b\": order", "does not apply to a histogram"),
+                           fault("22: statistic \"b\": categories or edges are missing", ""),
+                           fault("28: statistic \"b\": grid", "lies between \"2^1\" and \"2^2\""),
+                           fault("22: statistic \"b\": ", "another statistic has the same name")));
+  // Each line stands alone, too: mended one by one, every fault is found as the first.
+  EXPECT_THAT(refusal("[data]\n[budget]\n").what(),
+              testing::AllOf(HasSubstr("dataset is missing"),
+                             HasSubstr("\npeople.toml:1: [data]: neighbors is missing"),
+                             HasSubstr("\npeople.toml:2: [budget]: epsilon is missing")));
+}
+
+// What follows from a fault is not called one.
+TEST(Specification, AFaultIsNamedOnce) {
+  const auto alone = [](const std::string& from, const std::string& to, const std::string& rule) {
+    const std::vector<std::string> lines = lines_of(refusal(replaced(change_one_text, from, to)).what());
+    EXPECT_THAT(lines, testing::ElementsAre(HasSubstr(rule)));
+  };
+  alone("neighbors = \"change-one\"\nsize = 10000", "neighbors = \"change\"", "did you mean \"change-one\"?");
+  alone("kind = \"mean\"", "kind = \"meen\"", "did you mean \"mean\"?");
+  alone("column = \"age\"\ntype = \"integer\"", "column = 1\ntype = \"integer\"", "must be a text in quotes");
+  alone("type = \"integer\"", "type = \"int\"\nnoise = \"laplace\"", "did you mean \"integer\"?");
+  alone("bounds = [0, 100]\nepsilon = \"0.25\"", "bounds = [0]", "two ends");
+  alone("[[statistic]]\nname = \"mean_age\"",
+        "[columns.age]\nbound = [0, 1]\n[[statistic]]\nname = \"mean_age\"", "did you mean \"bounds\"?");
+}
+
+TEST(Specification, ManyFaultsAreCounted) {
+  std::string many(change_one_text);
+  for (int i = 0; i < 100; ++i)
+    many += "[[statistic]]\nname = \"s" + std::to_string(i) + "\"\nkind = \"avg\"\n";
+  const std::vector<std::string> lines = lines_of(refusal(many).what());
+  ASSERT_EQ(lines.size(), 21U);
+  EXPECT_EQ(lines.back(), "and 80 more faults");
+}
+
+TEST(Specification, WordsOfOtherToolsAreUnderstood) {
+  const auto kind = [](const std::string& word) {
+    return std::string(
+        refusal(replaced(change_one_text, "kind = \"mean\"", "kind = \"" + word + "\"")).what());
+  };
+  for (const auto& [said, meant] :
+       std::vector<std::pair<std::string, std::string>>{{"average", "mean"},
+                                                        {"Average", "mean"},
+                                                        {"avg", "mean"},
+                                                        {"std", "standard_deviation"},
+                                                        {"stddev", "standard_deviation"},
+                                                        {"std-dev", "standard_deviation"},
+                                                        {"var", "variance"},
+                                                        {"hist", "histogram"},
+                                                        {"percentile", "quantiles"},
+                                                        {"quantile", "quantiles"},
+                                                        {"median_age", "median"},
+                                                        {"mean_income", "mean"},
+                                                        {"avg_income", "mean"},
+                                                        {"total", "sum"},
+                                                        {"count_distinct", "distinct"},
+                                                        {"cov", "covariance"},
+                                                        {"corr", "correlation"}}) {
+    EXPECT_THAT(kind(said), HasSubstr("did you mean \"" + meant + "\"?")) << said;
+  }
+  EXPECT_THAT(kind("laplace"), HasSubstr("; that is noise = \"laplace\", a key of its own"));
+  EXPECT_THAT(kind("zzz"), testing::Not(HasSubstr("did you mean")));
+  const auto key = [](const std::string& word) {
+    return std::string(refusal(replaced(change_one_text, "bounds = [0, 100]", word + " = [0, 100]")).what());
+  };
+  for (const auto& [said, meant] :
+       std::vector<std::pair<std::string, std::string>>{{"range", "bounds"},
+                                                        {"clip", "bounds"},
+                                                        {"lower", "bounds"},
+                                                        {"eps", "epsilon"},
+                                                        {"groupby", "group_by"},
+                                                        {"bins", "edges"},
+                                                        {"mechanism", "noise"},
+                                                        {"percentiles", "quantiles"}}) {
+    EXPECT_THAT(key(said), HasSubstr("unknown key \"" + said + "\"; did you mean \"" + meant + "\"?"));
+  }
+  EXPECT_THAT(refusal(replaced(change_one_text, "\"change-one\"", "\"replace_one\"")).what(),
+              HasSubstr("did you mean \"change-one\"?"));
+  EXPECT_THAT(refusal(replaced(change_one_text, "type = \"integer\"", "type = \"float\"")).what(),
+              HasSubstr("did you mean \"real\"?"));
+  EXPECT_THAT(refusal(replaced(change_one_text, "path = \"people.csv\"", "sep = \";\"")).what(),
+              HasSubstr("did you mean \"delimiter\"?"));
 }
 
 TEST(Specification, WantsAtLeastOneStatisticInItsForm) {

@@ -88,6 +88,8 @@ class Aggregation {
   std::vector<Dyadic> finish(const Totals& totals) const { return finish_(totals); }
   // What each part of the chain does, in order.
   const std::vector<ChainStep>& steps() const { return steps_; }
+  // The same aggregation, whose statistic is told as "`statistic`, from the sum of ..." in steps().
+  Aggregation told_as(const std::string& statistic) &&;
   // The whole chain in words, which is also the identity that states are checked against.
   const std::string& description() const { return *identity_; }
 

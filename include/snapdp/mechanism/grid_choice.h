@@ -30,6 +30,10 @@ class GridChoice {
   // "auto", "notes" or "2^k"; throws invalid_argument naming `parameter`.
   static GridChoice parse(std::string_view text, std::string_view parameter = "grid");
 
+  // For a text that parse() refuses: how the number it holds is written as a power of two, "; write "2^10"" for "1024",
+  // and between which powers it lies otherwise; "" when it is no number.
+  static std::string hint(std::string_view text);
+
   bool is_automatic() const noexcept { return kind_ == Kind::automatic; }
   bool is_notes() const noexcept { return kind_ == Kind::notes; }
   bool is_explicit() const noexcept { return kind_ == Kind::fixed; }

@@ -40,6 +40,9 @@ Rational parse_rational(std::string_view text, std::string_view parameter);
 // share of an epsilon that six fractions split, has less than 10,000 digits on either side of its bar.
 Rational parse_exact(std::string_view text, std::string_view parameter);
 
+// Whether `text` is what floating point writes for no finite number: "inf", "-Infinity", "NaN" ...
+bool is_not_finite(std::string_view text);
+
 // The shortest decimal that reads back as `value`: a double given as an epsilon means what its author typed, so
 // 0.1 is one tenth. Throws on NaN and infinities.
 Rational shortest_decimal(double value, std::string_view parameter);

@@ -107,11 +107,16 @@ class Ledger {
   // How long a call waits for other processes unless set_lock_wait() says otherwise.
   static constexpr std::chrono::milliseconds default_lock_wait{30'000};
 
-  // Makes a new ledger with mode 0600, whatever the umask. Never touches an existing file. budget > 0. `declaration` is
-  // what its custodian says of the dataset, kept as text and covered by the hash chain: snapdp/release/declaration.h
-  // makes it and reads it. Without one (""), a specification may not say how a file is read.
+  // Makes a new ledger with mode 0600, whatever the umask. Never touches an existing file: that is an invalid_argument,
+  // as is a privacy unit with change-one neighbors, which have none. budget > 0. `declaration` is what its custodian says
+  // of the dataset, kept as text and covered by the hash chain: snapdp/release/declaration.h makes it and reads it.
+  // Without one (""), a specification may not say how a file is read.
   static Ledger create(const std::filesystem::path& path, const LedgerIdentity& identity,
                        const Rational& budget, std::string_view declaration = {});
+
+  // Whether a ledger lies there, sound or not, so that nobody writes over it. Opens and closes the file: not for one
+  // that this process has open as a Ledger.
+  static bool lies_at(const std::filesystem::path& path);
 
   // Opens an existing ledger. Refuses a file that is missing, not a ledger, inconsistent, a symbolic link,
   // one of several hard links, or writable by group or world. Takes the same time however many releases are

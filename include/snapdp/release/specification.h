@@ -108,7 +108,7 @@ struct Specification {
   // else there. `name` is how messages call the text; `folder` is where relative data paths start.
   static Specification read(const std::filesystem::path& path,
                             const std::optional<Declaration>& declared = std::nullopt);
-  static Specification parse(std::string_view text, std::string name,
+  static Specification parse(std::string_view text, const std::string& name,
                              const std::filesystem::path& folder = {},
                              const std::optional<Declaration>& declared = std::nullopt);
   // The same text under what a ledger keeps.

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "snapdp/text.h"
+
 namespace snapdp {
 
 // The known name nearest to `given` by edit distance (insertions, deletions, substitutions and swaps of
@@ -13,9 +15,6 @@ std::string nearest_name(std::string_view given, const std::vector<std::string>&
 
 // "; did you mean "bounds"?", or "" when nothing is near.
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
-
-// `text` between double quotes, cut to 60 bytes, with control characters shown as "?".
-std::string quoted_text(std::string_view text);
 
 // "a, b or c".
 std::string either_of(const std::vector<std::string>& names);

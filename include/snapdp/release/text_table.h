@@ -1,11 +1,10 @@
-// Tables for terminals, and numbers with sensible digits to put in them.
+// Tables for terminals. Nothing in a cell or a header may steer one: what would is shown as "?" (text.h).
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "snapdp/numeric/grid.h"
-#include "snapdp/numeric/rational.h"
+#include "snapdp/numeric/decimal_text.h"
 
 namespace snapdp {
 
@@ -23,7 +22,7 @@ class TextTable {
     Align align;
   };
 
-  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  explicit TextTable(std::vector<Column> columns);
   // Missing cells are blank. Throws invalid_argument for more cells than columns.
   void add(std::vector<std::string> cells);
   // With a line break after each row. Columns without any cell are left out.
@@ -33,14 +32,5 @@ class TextTable {
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
-
-// `value` with at most `digits` significant digits, rounded up (towards +infinity): "0.0523", "1240",
-// "3.1e+25".
-std::string round_up_to_digits(const Rational& value, int digits);
-// A number exactly when that takes at most 12 characters, otherwise rounded up to 5 significant digits.
-std::string short_number(const Rational& value);
-// `value` with as many decimals as tell neighbours on the grid apart; in scientific form where that takes 30 or the value
-// has more than 20 digits.
-std::string at_grid_resolution(const Rational& value, const Rational& spacing);
 
 }  // namespace snapdp

@@ -27,7 +27,7 @@ using engine::RowQuery;
 using engine::Table;
 
 [[noreturn]] void refuse_path(ErrorCode code, const std::string& path, const std::string& rule) {
-  throw Error(code, "path", "path = \"" + path + "\": " + rule);
+  throw Error(code, "path", "path = " + quoted_path(path) + ": " + rule);
 }
 
 // The full name of the file, as DuckDB gets it: nothing in it means anything but itself.
@@ -70,8 +70,8 @@ FileFormat format_of(const DuckdbOptions& options) {
   if (extension == ".csv" || extension == ".tsv" || extension == ".txt") return FileFormat::csv;
   throw Error(
       ErrorCode::invalid_argument, "format",
-      "format: the name \"" + options.path +
-          "\" does not tell it; name the file .csv, .tsv, .txt, .parquet or .pq, or say csv or parquet");
+      "format: the name " + quoted_path(options.path) +
+          " does not tell it; name the file .csv, .tsv, .txt, .parquet or .pq, or say csv or parquet");
 }
 
 // Everything may come from a file, so the aggregation must take everything.
