@@ -109,7 +109,7 @@ struct Specification {
   std::string text;            // as read
   std::string name;            // how messages call the file
   std::filesystem::path data;  // relative paths are taken from the folder of the specification; may be empty
-  char delimiter = ',';
+  std::optional<char> delimiter;  // by the name of the file unless given
   std::string dataset;
   Neighbors neighbors = Neighbors::change_one;
   std::optional<std::uint64_t> size;           // change-one: the public number of rows
