@@ -6,6 +6,9 @@
 // the exact, clamped sum and the count of each of 229 public keys. duckdb/limited/...: the same of at most 500 flights
 // of each distance, which stands for a privacy unit, chosen by a hash of the row: DuckDB's own hash or SnapDP's.
 //
+// duckdb/csv/..., duckdb/quoted/...: as the first, from the same flights as CSV, without quotes and with every cell between
+// quotes. DuckDB reads all cells as text too, and casts delays.
+//
 // What is compared are times within one run. On a machine with other work let the pairs take turns:
 //
 //   ./dev bench duckdb/grouped --benchmark_enable_random_interleaving=true --benchmark_repetitions=9
@@ -14,8 +17,10 @@
 #include <benchmark/benchmark.h>
 #include <duckdb.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -45,11 +50,49 @@ void report(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(flights));
 }
 
+// The flights as a file of another form, made when it is first asked for and removed in the end.
+class Written {
+ public:
+  Written(const char* name, const char* options) : name_(name), options_(options) {}
+  ~Written() {
+    if (!path_.empty()) std::filesystem::remove(path_);
+  }
+  Written(const Written&) = delete;
+  Written& operator=(const Written&) = delete;
+
+  const std::string& path(const char* flights_in_parquet) {
+    if (!path_.empty()) return path_;
+    path_ = std::filesystem::temp_directory_path() / (std::to_string(getpid()) + name_);
+    duckdb_database database = nullptr;
+    duckdb_connection connection = nullptr;
+    duckdb_open(nullptr, &database);
+    duckdb_connect(database, &connection);
+    duckdb_query(
+        connection,
+        ("COPY (FROM read_parquet('" + std::string(flights_in_parquet) + "')) TO '" + path_ + "' " + options_)
+            .c_str(),
+        nullptr);
+    duckdb_disconnect(&connection);
+    duckdb_close(&database);
+    return path_;
+  }
+
+ private:
+  const char* name_;
+  const char* options_;
+  std::string path_;
+};
+
+Written csv("flights.csv", "(FORMAT csv)");
+Written quoted_csv("quoted.csv", "(FORMAT csv, FORCE_QUOTE *)");
+
 // DuckDB on `sql`, in which @ stands for the table.
-void run_own(benchmark::State& state, const char* threads, std::string sql) {
+void run_own(benchmark::State& state, const char* threads, std::string sql, Written* text = nullptr) {
   const char* path = flights_path(state);
   if (path == nullptr) return;
-  sql.replace(sql.find('@'), 1, "read_parquet('" + std::string(path) + "')");
+  sql.replace(sql.find('@'), 1,
+              text == nullptr ? "read_parquet('" + std::string(path) + "')"
+                              : "read_csv('" + text->path(path) + "', all_varchar = true)");
   duckdb_config config = nullptr;
   duckdb_database database = nullptr;
   duckdb_connection connection = nullptr;
@@ -74,6 +117,14 @@ void run_own(benchmark::State& state, const char* threads, std::string sql) {
 
 void own(benchmark::State& state, const char* threads) {
   run_own(state, threads, "SELECT count(*), avg(delay), var_samp(delay) FROM @");
+}
+
+void own_csv(benchmark::State& state, const char* threads) {
+  run_own(state, threads, "SELECT count(*), avg(delay::DOUBLE), var_samp(delay::DOUBLE) FROM @", &csv);
+}
+
+void own_quoted(benchmark::State& state, const char* threads) {
+  run_own(state, threads, "SELECT count(*), avg(delay::DOUBLE), var_samp(delay::DOUBLE) FROM @", &quoted_csv);
 }
 
 void own_grouped(benchmark::State& state, const char* threads) {
@@ -139,9 +190,7 @@ void exact_limited(benchmark::State& state, unsigned threads) {
   grouped(state, threads, {.where = {}, .unit = RowSelection::UnitLimit{"distance", 500}});
 }
 
-void exact(benchmark::State& state, unsigned threads) {
-  const char* path = flights_path(state);
-  if (path == nullptr) return;
+void exact_of(benchmark::State& state, const std::string& path, unsigned threads) {
   const auto source = open_duckdb_source({.path = path, .threads = threads});
   const VectorDomain domain = untrusted_domain({AtomType::integer});
   const Transformation impute = make_impute(domain.of_size(flights), change_one(), {Dyadic(0)});
@@ -159,6 +208,18 @@ void exact(benchmark::State& state, unsigned threads) {
   report(state);
 }
 
+void exact(benchmark::State& state, unsigned threads) {
+  if (const char* path = flights_path(state)) exact_of(state, path, threads);
+}
+
+void exact_csv(benchmark::State& state, unsigned threads) {
+  if (const char* path = flights_path(state)) exact_of(state, csv.path(path), threads);
+}
+
+void exact_quoted(benchmark::State& state, unsigned threads) {
+  if (const char* path = flights_path(state)) exact_of(state, quoted_csv.path(path), threads);
+}
+
 // The pair `name`: DuckDB alone and SnapDP.
 #define SNAPDP_PAIR(name, theirs, ours)                                                                    \
   BENCHMARK_CAPTURE(theirs, all, nullptr)->Name(name "own")->Unit(benchmark::kMillisecond)->UseRealTime(); \
@@ -169,5 +230,7 @@ void exact(benchmark::State& state, unsigned threads) {
 SNAPDP_PAIR("duckdb/", own, exact);
 SNAPDP_PAIR("duckdb/grouped/", own_grouped, exact_grouped);
 SNAPDP_PAIR("duckdb/limited/", own_limited, exact_limited);
+SNAPDP_PAIR("duckdb/csv/", own_csv, exact_csv);
+SNAPDP_PAIR("duckdb/quoted/", own_quoted, exact_quoted);
 
 }  // namespace

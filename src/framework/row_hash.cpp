@@ -22,14 +22,33 @@ void append(std::string& content, Tag tag, std::uint64_t bits) {
   content.append(bytes, sizeof bytes);
 }
 
-// By its bits: a comparison would take subnormals for 0 where the caller's float environment does.
-std::uint64_t canonical(double value) {
+constexpr int fraction_bits = 52;
+
+// All by the bits: comparisons would take subnormals for 0 where the caller's float environment does.
+// The integer that a real is, if it is one of 64 bits.
+std::optional<std::int64_t> integer_of(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
   constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+  constexpr std::uint64_t fraction = (std::uint64_t{1} << fraction_bits) - 1;
+  if ((bits & ~sign) == 0) return 0;
+  const int exponent = static_cast<int>((bits & ~sign) >> fraction_bits) - 1023;
+  if (exponent < 0 || exponent > 63) return std::nullopt;
+  if (exponent < fraction_bits && (bits & (fraction >> exponent)) != 0) return std::nullopt;
+  if (exponent == 63 && bits != std::bit_cast<std::uint64_t>(-0x1p63)) return std::nullopt;
+  return static_cast<std::int64_t>(value);
+}
+
+void append_real(std::string& content, double value) {
+  if (const std::optional<std::int64_t> integer = integer_of(value)) {
+    append(content, integer_tag, static_cast<std::uint64_t>(*integer));
+    return;
+  }
+  constexpr std::uint64_t magnitude = ~(std::uint64_t{1} << 63);
   constexpr auto infinity = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
   const auto bits = std::bit_cast<std::uint64_t>(value);
-  if ((bits & ~sign) > infinity)
-    return std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN());
-  return bits == sign ? 0 : bits;
+  const bool nan = (bits & magnitude) > infinity;
+  append(content, real_tag,
+         nan ? std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN()) : bits);
 }
 
 void append_cell(std::string& content, const Column& column, std::size_t row) {
@@ -42,7 +61,7 @@ void append_cell(std::string& content, const Column& column, std::size_t row) {
       append(content, integer_tag, static_cast<std::uint64_t>(column.integers()[row]));
       return;
     case AtomType::real:
-      append(content, real_tag, canonical(column.reals()[row]));
+      append_real(content, column.reals()[row]);
       return;
     case AtomType::text:
       break;

@@ -1,13 +1,28 @@
 #include "snapdp/framework/unit_limit.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <numeric>
 
+#include "framework/first_rows.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/row_hash.h"
 
 namespace snapdp {
+namespace {
+
+// Most significant byte first, so that records order as numbers do.
+void append_number(std::string& record, std::uint64_t number) {
+  for (int shift = 56; shift >= 0; shift -= 8) record.push_back(static_cast<char>(number >> shift & 0xffU));
+}
+
+std::size_t number_at_end(std::string_view record) {
+  std::uint64_t number = 0;
+  for (const char byte : record.substr(record.size() - sizeof number))
+    number = number << 8U | static_cast<unsigned char>(byte);
+  return static_cast<std::size_t>(number);
+}
+
+}  // namespace
 
 UnitLimit::UnitLimit(std::uint64_t max_rows)
     : max_rows_(max_rows),
@@ -27,25 +42,28 @@ std::string UnitLimit::description() const {
 
 std::vector<std::size_t> UnitLimit::kept(const Column& unit, std::span<const Column> content,
                                          const std::vector<std::size_t>& rows) const {
-  // Of each unit, its rows in the order in which they are kept.
-  struct Ranked {
-    std::uint64_t hash;
-    std::string content;
-    std::size_t row;
-  };
-  std::map<std::string, std::vector<Ranked>> units;
+  // A record is the content and the number of the row, which tells rows of equal content apart.
+  FirstRows first(max_rows_);
+  std::string record;
   for (const std::size_t row : rows) {
     if (!names_unit(unit, row)) continue;
-    std::string cells = row_content(content, row);
-    const std::uint64_t hash = hash_content(RowHashKey::rows, cells);
-    units[row_content({&unit, 1}, row)].push_back({hash, std::move(cells), row});
+    record.clear();
+    append_row_content(record, content, row);
+    const std::uint64_t hash = hash_content(RowHashKey::rows, record);
+    append_number(record, row);
+    first.add(row_content({&unit, 1}, row), {hash, record});
   }
+  std::vector<std::size_t> units(first.units());
+  std::iota(units.begin(), units.end(), std::size_t{0});
+  std::sort(units.begin(), units.end(),
+            [&](std::size_t a, std::size_t b) { return first.name(a) < first.name(b); });
   std::vector<std::size_t> result;
-  for (auto& [name, of_unit] : units) {
-    std::sort(of_unit.begin(), of_unit.end(), [](const Ranked& a, const Ranked& b) {
-      return std::tie(a.hash, a.content) < std::tie(b.hash, b.content);
-    });
-    for (std::size_t i = 0; i < of_unit.size() && i < max_rows_; ++i) result.push_back(of_unit[i].row);
+  std::vector<FirstRows::Row> kept;
+  for (const std::size_t each : units) {
+    kept.clear();
+    first.list(each, kept);
+    std::sort(kept.begin(), kept.end());
+    for (const FirstRows::Row& row : kept) result.push_back(number_at_end(row.record));
   }
   return result;
 }

@@ -34,25 +34,13 @@ void check_ledger(const Plan& plan, const Ledger& ledger, std::size_t report_byt
   }
 }
 
-// Every column of the specification is in the header, to the letter, and can be used.
+// Every column of the specification is in the header, to the letter, and can be used. Only names of the specification are
+// suggested: without a header the file's first line is a row.
 void check_header(const Specification& specification, const std::vector<SourceColumn>& header) {
-  std::vector<std::string> names;
-  for (const SourceColumn& column : header) names.push_back(column.name);
+  std::vector<std::pair<std::string, std::string>>
+      columns;  // the place in the specification, and the name there
   const auto check = [&](const std::string& place, const std::string& name) {
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) {
-      const std::string suggestion = did_you_mean(name, names);
-      throw Error(ErrorCode::bad_data, "column",
-                  place + "column " + quoted_text(name) + " is not in the header of the data" +
-                      (suggestion.empty() ? "; check the name and the delimiter" : suggestion) +
-                      " (names match to the letter)");
-    }
-    const SourceColumn& column = header[static_cast<std::size_t>(found - names.begin())];
-    if (!column.unusable.empty()) {
-      throw Error(ErrorCode::bad_data, "column",
-                  place + "column " + quoted_text(name) + " cannot be used: it is " + column.unusable +
-                      "; choose another column or convert it to a number or text");
-    }
+    columns.emplace_back(place, name);
   };
   if (specification.data.privacy_unit)
     check(specification.name + ": [data]: privacy_unit: ", *specification.data.privacy_unit);
@@ -63,6 +51,16 @@ void check_header(const Specification& specification, const std::vector<SourceCo
   for (const StatisticSpecification& statistic : specification.statistics) {
     if (statistic.group_by) check(specification.place(statistic) + "group_by: ", *statistic.group_by);
     for (const std::string& name : statistic.columns) check(specification.place(statistic), name);
+  }
+  std::vector<std::string> found;
+  for (const auto& [place, name] : columns) {
+    if (column_problem(header, name).empty()) found.push_back(name);
+  }
+  for (const auto& [place, name] : columns) {
+    const std::string problem = column_problem(header, name);
+    if (problem.empty()) continue;
+    throw Error(ErrorCode::bad_data, "column",
+                place + "column " + quoted_text(name) + " " + problem + did_you_mean(name, found));
   }
 }
 

@@ -23,7 +23,7 @@ TEST(FoldFunction, WorksByGroupParallel) {
   const Connection connection({.file = "/none", .threads = 2});
   const Aggregation sum = sum_of_integers();
   for (const std::uint64_t groups : {1U, 3U, 1000U, 100'000U}) {
-    FoldFunction function(connection, {{"x", false, AtomType::integer}}, {{&sum, {0}}});
+    FoldFunction function(connection, {{"x", AtomType::integer, AtomType::integer}}, {{&sum, {0}}});
     const std::string modulus = std::to_string(groups);
     // Row i is in group i mod groups; every seventh value is null, which counts as 0.
     Result result = connection.run("SELECT i % " + modulus + ", " + function.call() +
@@ -60,7 +60,7 @@ TEST(FoldFunction, WorksByGroupParallel) {
 TEST(FoldFunction, FoldsNothingToTheEmptyState) {
   const Connection connection({.file = "/none"});
   const Aggregation sum = sum_of_integers();
-  FoldFunction function(connection, {{"i", false, AtomType::integer}}, {{&sum, {0}}});
+  FoldFunction function(connection, {{"i", AtomType::integer, AtomType::integer}}, {{&sum, {0}}});
   Result result = connection.run("SELECT " + function.call() + " FROM range(0) AS t(i)");
   const DataChunk chunk(duckdb_fetch_chunk(*result.out()));
   ASSERT_EQ(duckdb_data_chunk_get_size(chunk.get()), 1U);
@@ -96,7 +96,7 @@ TEST(FoldFunction, CarriesExceptionsAcrossTheEngineParallel) {
   const Aggregation failing(
       {domain, StatisticDomain{}, symmetric_distance(), Metric::absolute_distance, Relation::stable(1)},
       std::make_shared<FailingFold>(), [](const Totals& totals) { return totals.values; });
-  FoldFunction function(connection, {{"i", false, AtomType::integer}}, {{&failing, {0}}});
+  FoldFunction function(connection, {{"i", AtomType::integer, AtomType::integer}}, {{&failing, {0}}});
   EXPECT_NO_THROW(function.rethrow());
   EXPECT_THROW(connection.run("SELECT " + function.call() + " FROM range(1000000) AS t(i)"), EngineFailure);
   const Error error = error_of([&] { function.rethrow(); });

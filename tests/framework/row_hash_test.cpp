@@ -33,7 +33,7 @@ TEST(RowHash, ContentIsWhatTheHeaderSays) {
   std::vector<Column> columns{column(reals), column(integers), column(texts)};
   EXPECT_EQ(row_content(columns, 0),
             "\2\0\0\0\0\0\0\xf8\x3f\1\xfe\xff\xff\xff\xff\xff\xff\xff\3\2\0\0\0\0\0\0\0ab"s);
-  EXPECT_EQ(row_content(columns, 1), "\2\0\0\0\0\0\0\0\0\1\2\1\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0"s);
+  EXPECT_EQ(row_content(columns, 1), "\1\0\0\0\0\0\0\0\0\1\2\1\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0"s);
   const std::uint8_t none = 0;
   for (Column& each : columns) each.validity = &none;
   EXPECT_EQ(row_content(columns, 0), "\0\0\0"s);
@@ -62,6 +62,40 @@ TEST(RowHash, EqualCellsAndOnlyTheyHaveEqualContent) {
   std::swap(pair[0].validity, pair[1].validity);
   pairs.insert(row_content(pair, 3));
   EXPECT_EQ(pairs.size(), 6U);
+}
+
+// A file may hold doubles instead of integers because some other row has a null, which must not move the choice of rows.
+TEST(RowHash, ARealThatIsAnIntegerHasTheContentOfThatInteger) {
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  const std::vector<std::int64_t> integers{0,
+                                           1,
+                                           -1,
+                                           2,
+                                           3,
+                                           255,
+                                           std::int64_t{1} << 52,
+                                           (std::int64_t{1} << 53) + 2,
+                                           -(std::int64_t{1} << 62) - 1024,
+                                           least};
+  std::vector<double> reals;
+  for (const std::int64_t value : integers) reals.push_back(static_cast<double>(value));
+  const Column same_integers = column(integers);
+  const Column same_reals = column(reals);
+  for (std::size_t row = 0; row < integers.size(); ++row)
+    EXPECT_EQ(row_content({&same_reals, 1}, row), row_content({&same_integers, 1}, row)) << integers[row];
+  const std::vector<double> others{0.5,
+                                   -0.5,
+                                   1.5,
+                                   0x1.8p51 + 0.5,
+                                   0x1p63,
+                                   -0x1.0000000000001p63,
+                                   0x1p-1074,
+                                   1e300,
+                                   std::numeric_limits<double>::infinity(),
+                                   std::nan("")};
+  const Column none = column(others);
+  for (std::size_t row = 0; row < others.size(); ++row)
+    EXPECT_EQ(row_content({&none, 1}, row).front(), 2) << others[row];
 }
 
 // The choice of rows is part of a result, so these never change: XXH3 of the contents with the keys as seeds.

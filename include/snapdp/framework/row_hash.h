@@ -21,8 +21,9 @@ namespace snapdp {
 enum class RowHashKey : std::uint64_t { rows = 0x536e6170526f7773, groups = 0x536e617047727073 };
 
 // The content of one row: its cells in order. A cell is a byte 0 for a null; 1 and the 8 bytes of an integer; 2 and the
-// 8 bytes of a double, -0 as +0 and every NaN as one; 3, the 8 bytes of the length and the bytes of a text. Numbers are
-// little-endian. Rows have equal content exactly when their cells are equal.
+// 8 bytes of a double that is no 64-bit integer, every NaN as one; 3, the 8 bytes of the length and the bytes of a text.
+// Numbers are little-endian. Rows have equal content exactly when their cells are equal; 2 and 2.0 are, because whether
+// a file stores integers or doubles may hang on whether some other row has a null.
 std::string row_content(std::span<const Column> columns, std::size_t row);
 // The same at the end of `content`.
 void append_row_content(std::string& content, std::span<const Column> columns, std::size_t row);
@@ -34,7 +35,7 @@ std::uint64_t hash_content(RowHashKey key, std::string_view content);
 struct ContentCell {
   std::string_view bytes;        // all of it
   std::optional<AtomType> type;  // none for a null
-  std::uint64_t bits = 0;        // of an integer or a double
+  std::uint64_t bits = 0;        // of an integer, or of a double that is none
   std::string_view text;
 };
 // Takes the first cell off `content`, which is what is left of one that append_row_content() wrote.

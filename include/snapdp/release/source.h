@@ -12,7 +12,8 @@
 
 namespace snapdp {
 
-// A column as the header or schema declares it, never as its cells look.
+// A column as the header or schema declares it, never as its cells look. A name may be empty or that of several columns, as
+// long as nobody asks for it.
 struct SourceColumn {
   std::string name;
   // The type the schema gives; absent when cells are text whose type the specification declares (CSV).
@@ -20,6 +21,26 @@ struct SourceColumn {
   // Why the column cannot be used ("a date", "a list"), in words; empty when it can.
   std::string unusable;
 };
+
+// Why there is no telling which column has this name, or it cannot be used: the rest of a sentence that begins with the
+// column, "is a date, ...". Empty when there is nothing wrong. It tells no name but that one, as others may be cells: the
+// first line of a file without a header.
+inline std::string column_problem(const std::vector<SourceColumn>& columns, const std::string& name) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].name == name) places.push_back(i);
+  }
+  if (places.empty()) {
+    return "is not in the header of the data; check the name and the delimiter (names match to the letter)";
+  }
+  if (places.size() > 1) {
+    return "stands for columns " + std::to_string(places[0] + 1) + " and " + std::to_string(places[1] + 1) +
+           " of the data, which have the same name; rename one of them";
+  }
+  const std::string& unusable = columns[places[0]].unusable;
+  if (unusable.empty()) return "";
+  return "cannot be used: it is " + unusable + "; choose another column or convert it to a number or text";
+}
 
 // Which rows count, chosen once for all requests, before any null handling of theirs. First the condition, then the
 // limit.
@@ -42,8 +63,8 @@ struct RowSelection {
 };
 
 // One aggregation over the named columns, in their order. The aggregation's input domain is untrusted_domain() of the
-// types wanted; the source converts cells to these types (text by make_parse; an integer column wanted as real
-// becomes the nearest double).
+// types wanted; the source converts cells to these types (text by make_parse, a real to the integer that it is or else
+// null, an integer to the nearest double or to its digits).
 struct FoldRequest {
   std::vector<std::string> columns;
   const Aggregation* aggregation;
@@ -68,8 +89,7 @@ using Progress = std::function<void(double percent)>;
 class Source {
  public:
   virtual ~Source() = default;
-  // Reads the header or schema only. Throws io when the file cannot be read, bad_data when it is malformed (duplicate
-  // or empty column names included).
+  // Reads the header or schema only. Throws io when the file cannot be read, bad_data when it is malformed.
   virtual std::vector<SourceColumn> columns() = 0;
   // Folds the selected rows for all requests. Errors carry no cell text and no row count.
   virtual FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,

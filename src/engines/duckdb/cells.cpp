@@ -15,7 +15,7 @@ static_assert(std::endian::native == std::endian::little);
 // Room for the converted cells of one vector, per thread and input.
 struct Converted {
   std::array<std::string_view, block_rows> texts;
-  Scratch parsed;
+  Scratch results;
 };
 
 Converted& converted(std::size_t input) {
@@ -24,7 +24,30 @@ Converted& converted(std::size_t input) {
   return *all[input];
 }
 
+// Null where cells stay what they are. A row-wise function is the same under every metric.
+std::shared_ptr<const RowFunction> conversion(const CellInput& input) {
+  if (input.stored == input.wanted) return nullptr;
+  const VectorDomain stored = untrusted_domain({input.stored});
+  const Transformation converted =
+      input.stored == AtomType::text
+          ? make_parse(stored, symmetric_distance(), {input.wanted})
+          : make_cast(stored, symmetric_distance(), {input.wanted}, CastFailure::null);
+  return converted.functions().at(0);
+}
+
 }  // namespace
+
+LogicalType duckdb_type_of(AtomType type) {
+  switch (type) {
+    case AtomType::real:
+      return LogicalType(duckdb_create_logical_type(DUCKDB_TYPE_DOUBLE));
+    case AtomType::integer:
+      return LogicalType(duckdb_create_logical_type(DUCKDB_TYPE_BIGINT));
+    case AtomType::text:
+      break;
+  }
+  return LogicalType(duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR));
+}
 
 std::size_t place_of(const CellInput& input, std::vector<CellInput>& inputs) {
   const auto known = std::find(inputs.begin(), inputs.end(), input);
@@ -34,26 +57,12 @@ std::size_t place_of(const CellInput& input, std::vector<CellInput>& inputs) {
 }
 
 CellReader::CellReader(std::vector<CellInput> inputs) : inputs_(std::move(inputs)) {
-  for (const CellInput& input : inputs_) {
-    std::shared_ptr<const RowFunction> parse;
-    if (input.text && input.wanted != AtomType::text) {
-      // A row-wise function is the same under every metric.
-      parse = make_parse(untrusted_domain({AtomType::text}), symmetric_distance(), {input.wanted})
-                  .functions()
-                  .at(0);
-    }
-    parse_.push_back(std::move(parse));
-  }
+  for (const CellInput& input : inputs_) convert_.push_back(conversion(input));
 }
 
 std::vector<Argument> CellReader::arguments() const {
   std::vector<Argument> arguments;
-  for (const CellInput& input : inputs_) {
-    arguments.push_back({input.sql, LogicalType(duckdb_create_logical_type(input.text ? DUCKDB_TYPE_VARCHAR
-                                                                           : input.wanted == AtomType::real
-                                                                               ? DUCKDB_TYPE_DOUBLE
-                                                                               : DUCKDB_TYPE_BIGINT))});
-  }
+  for (const CellInput& input : inputs_) arguments.push_back({input.sql, duckdb_type_of(input.stored)});
   return arguments;
 }
 
@@ -74,18 +83,22 @@ std::vector<Column> CellReader::read(duckdb_data_chunk chunk, std::size_t first,
 Column CellReader::column(std::size_t input, duckdb_vector vector, std::size_t first,
                           std::size_t length) const {
   // DuckDB flattens the vectors of a function of its C interface: one value a row.
-  const bool text = inputs_[input].text;
-  Column result{inputs_[input].wanted, duckdb_vector_get_data(vector),
-                reinterpret_cast<const std::uint8_t*>(duckdb_vector_get_validity(vector)), text ? first : 0};
-  if (!text) return result.from(first);
-  result.type = AtomType::text;
-  Converted& room = converted(input);
-  const auto* texts = static_cast<const duckdb_string_t*>(result.values) + first;
-  for (std::size_t row = 0; row < length; ++row)
-    room.texts[row] = result.valid(row) ? view(texts[row]) : std::string_view();
-  result.values = room.texts.data();
-  if (!parse_[input]) return result;
-  return parse_[input]->apply(Chunk(std::span<const Column>(&result, 1), length), room.parsed).column[0];
+  Column stored{inputs_[input].stored, duckdb_vector_get_data(vector),
+                reinterpret_cast<const std::uint8_t*>(duckdb_vector_get_validity(vector)), 0};
+  if (stored.type == AtomType::text) {
+    stored.validity_offset = first;
+    Converted& room = converted(input);
+    const auto* texts = static_cast<const duckdb_string_t*>(stored.values) + first;
+    for (std::size_t row = 0; row < length; ++row)
+      room.texts[row] = stored.valid(row) ? view(texts[row]) : std::string_view();
+    stored.values = room.texts.data();
+  } else {
+    stored = stored.from(first);
+  }
+  if (!convert_[input]) return stored;
+  return convert_[input]
+      ->apply(Chunk(std::span<const Column>(&stored, 1), length), converted(input).results)
+      .column[0];
 }
 
 }  // namespace snapdp::engine

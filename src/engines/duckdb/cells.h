@@ -13,12 +13,17 @@ namespace snapdp::engine {
 
 // One argument of a function that DuckDB calls.
 struct CellInput {
-  std::string sql;  // gives a DOUBLE, a BIGINT or, where `text` is set, a VARCHAR
-  bool text = false;
-  AtomType wanted = AtomType::real;  // text is parsed as make_parse says when it is wanted as a number
+  std::string sql;  // gives a DOUBLE, a BIGINT or a VARCHAR, as `stored` says
+  AtomType stored = AtomType::real;
+  // What becomes of it: text is parsed as make_parse says, and a real is the integer that it is, or else null. Integers
+  // become neither reals nor text here, nor reals text: SQL does that.
+  AtomType wanted = AtomType::real;
 
   friend bool operator==(const CellInput&, const CellInput&) = default;
 };
+
+// The type of DuckDB that holds such cells.
+LogicalType duckdb_type_of(AtomType type);
 
 // The number of the input among `inputs`, to which it is added when it is new.
 std::size_t place_of(const CellInput& input, std::vector<CellInput>& inputs);
@@ -39,7 +44,7 @@ class CellReader {
   Column column(std::size_t input, duckdb_vector vector, std::size_t first, std::size_t length) const;
 
   std::vector<CellInput> inputs_;
-  std::vector<std::shared_ptr<const RowFunction>> parse_;  // one an input, or null
+  std::vector<std::shared_ptr<const RowFunction>> convert_;  // one an input, or null
 };
 
 }  // namespace snapdp::engine

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <initializer_list>
 #include <string_view>
 #include <thread>
@@ -47,31 +45,7 @@ std::string sql_text(const std::string& text) {
   return result + "'";
 }
 
-class Connection::PrivateFolder {
- public:
-  explicit PrivateFolder(const std::string& parent) {
-    path_ = (std::filesystem::path(parent) / "snapdp-XXXXXX").string();
-    // mkdtemp makes it with mode 0700.
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw Error(ErrorCode::io, "temp_folder",
-                  "temp_folder = \"" + parent +
-                      "\": no folder could be made in it; name one that exists and may be written to");
-    }
-  }
-  ~PrivateFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 Connection::Connection(const ConnectionOptions& options) {
-  if (!options.temp_folder.empty()) temp_ = std::make_unique<PrivateFolder>(options.temp_folder);
   // DuckDB's threads inherit rounding mode and flush-to-zero from the thread that starts them.
   const FloatEnvironment standard;
 
@@ -86,15 +60,15 @@ Connection::Connection(const ConnectionOptions& options) {
   set("autoload_known_extensions", "false");
   set("allow_community_extensions", "false");
   set("allow_persistent_secrets", "false");
-  set("temp_directory", temp_ ? temp_->path() : "");
-  if (!temp_) set("max_temp_directory_size", "0KiB");
+  set("temp_directory", "");
+  set("max_temp_directory_size", "0KiB");
   set("preserve_insertion_order", "false");
   if (duckdb_open_ext(nullptr, database_.out(), config.get(), nullptr) == DuckDBError ||
       duckdb_connect(database_.get(), connection_.out()) == DuckDBError) {
     does_not_start("does not start");
   }
   try {
-    run("SET allowed_paths = [" + sql_text(options.file) + "]");
+    run("SET allowed_paths = [" + (options.file.empty() ? "" : sql_text(options.file)) + "]");
     run("SET enable_external_access = false");
     // The percentage is kept up to date only while the progress bar is on; it prints nothing.
     run("SET enable_progress_bar = true");
@@ -114,7 +88,8 @@ Statement Connection::prepare(const std::string& sql) const {
   return statement;
 }
 
-Result Connection::run(const std::string& sql, const std::function<void(double)>& progress) const {
+Result Connection::run(const std::string& sql, const std::function<void(double)>& progress,
+                       const std::function<std::optional<double>()>& percent) const {
   const FloatEnvironment standard;
   const Statement statement = prepare(sql);
   Pending pending;
@@ -131,11 +106,12 @@ Result Connection::run(const std::string& sql, const std::function<void(double)>
       std::this_thread::sleep_for(std::chrono::microseconds(200));
     if (!progress || stop) continue;
     // The other fields are row counts, which nobody is to see.
-    const double percent = duckdb_query_progress(connection_.get()).percentage;
-    if (percent < shown + 1 || percent > 100) continue;
-    shown = percent;
+    const std::optional<double> told = percent ? percent() : std::nullopt;
+    const double done = told ? *told : duckdb_query_progress(connection_.get()).percentage;
+    if (done < shown + 1 || done > 100) continue;
+    shown = done;
     try {
-      progress(percent);
+      progress(done);
     } catch (...) {
       // The threads must be done with the query before anything it uses goes away.
       stop = std::current_exception();

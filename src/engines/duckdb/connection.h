@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,12 +65,11 @@ class EngineFailure : public std::exception {
 };
 
 struct ConnectionOptions {
-  std::string file;  // the one file that may be read: a full path
+  std::string file = {};  // the one file that DuckDB may read: a full path; none where it is empty
   unsigned threads = 0;
-  std::string temp_folder = {};
 };
 
-// A database in memory with one connection, locked: it reads `file` and nothing else.
+// A database in memory with one connection, locked: it reads `file` and nothing else, and writes nothing.
 class Connection {
  public:
   // Throws Error (io) when DuckDB does not start.
@@ -80,14 +79,13 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   duckdb_connection get() const { return connection_.get(); }
-  // These throw EngineFailure. `progress` gets percentages on the calling thread and may be empty.
+  // These throw EngineFailure. `progress` gets percentages on the calling thread, DuckDB's own unless `percent` tells
+  // them; both may be empty.
   Statement prepare(const std::string& sql) const;
-  Result run(const std::string& sql, const std::function<void(double)>& progress = {}) const;
+  Result run(const std::string& sql, const std::function<void(double)>& progress = {},
+             const std::function<std::optional<double>()>& percent = {}) const;
 
  private:
-  // Where temporary files go; removed with everything in it.
-  class PrivateFolder;
-  std::unique_ptr<PrivateFolder> temp_;
   Handle<duckdb_database, duckdb_close> database_;
   Handle<duckdb_connection, duckdb_disconnect> connection_;
 };

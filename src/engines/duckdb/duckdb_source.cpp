@@ -1,13 +1,9 @@
 #include "snapdp/engines/duckdb/duckdb_source.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 
-#include "engines/duckdb/column_names.h"
 #include "engines/duckdb/connection.h"
-#include "engines/duckdb/csv_file.h"
+#include "engines/duckdb/data_file.h"
 #include "engines/duckdb/fold_function.h"
 #include "engines/duckdb/key_function.h"
 #include "engines/duckdb/row_query.h"
@@ -19,60 +15,13 @@ namespace {
 
 using engine::CellInput;
 using engine::Connection;
+using engine::DataFile;
 using engine::EngineFailure;
 using engine::FoldAggregation;
 using engine::FoldFunction;
 using engine::RegisteredFunction;
 using engine::RowQuery;
 using engine::Table;
-
-[[noreturn]] void refuse_path(ErrorCode code, const std::string& path, const std::string& rule) {
-  throw Error(code, "path", "path = " + quoted_path(path) + ": " + rule);
-}
-
-// The full name of the file, as DuckDB gets it: nothing in it means anything but itself.
-std::string full_path(const std::string& path) {
-  if (path.empty()) refuse_path(ErrorCode::invalid_argument, path, "name a CSV or Parquet file");
-  if (path.find('\0') != std::string::npos)
-    refuse_path(ErrorCode::invalid_argument, path.substr(0, path.find('\0')),
-                "a zero byte follows; name one file");
-  if (path.find("://") != std::string::npos)
-    refuse_path(ErrorCode::invalid_argument, path, "addresses are not opened; download the file and name it");
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) {
-    if (path.find_first_of("*?[") != std::string::npos)
-      refuse_path(ErrorCode::invalid_argument, path, "patterns are not expanded; name one file");
-    refuse_path(ErrorCode::io, path, "there is no such file");
-  }
-  if (std::filesystem::is_directory(status))
-    refuse_path(ErrorCode::invalid_argument, path, "it is a folder; name one file in it");
-  if (!std::filesystem::is_regular_file(status))
-    refuse_path(ErrorCode::invalid_argument, path, "it is not a regular file; copy the data into one");
-  std::string full = std::filesystem::canonical(path, error).string();
-  if (error) refuse_path(ErrorCode::io, path, "it cannot be found: " + error.message());
-  if (full.find_first_of("*?[") != std::string::npos) {
-    refuse_path(
-        ErrorCode::invalid_argument, path,
-        "its full name holds one of * ? [, which the engine takes for a pattern; rename or move the file");
-  }
-  if (access(full.c_str(), R_OK) != 0)
-    refuse_path(ErrorCode::io, path, "it may not be read; check its permissions");
-  return full;
-}
-
-FileFormat format_of(const DuckdbOptions& options) {
-  if (options.format != FileFormat::by_extension) return options.format;
-  std::string extension = std::filesystem::path(options.path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  if (extension == ".parquet" || extension == ".pq") return FileFormat::parquet;
-  if (extension == ".csv" || extension == ".tsv" || extension == ".txt") return FileFormat::csv;
-  throw Error(
-      ErrorCode::invalid_argument, "format",
-      "format: the name " + quoted_path(options.path) +
-          " does not tell it; name the file .csv, .tsv, .txt, .parquet or .pq, or say csv or parquet");
-}
 
 // Everything may come from a file, so the aggregation must take everything.
 void check_domain(const FoldRequest& request) {
@@ -116,70 +65,27 @@ class PlacedKeys {
   std::vector<Key> keys_;
 };
 
-class DuckdbSource final : public Source {
+// Requests that see the same rows, and the query that folds them.
+class Pass {
  public:
-  explicit DuckdbSource(const DuckdbOptions& options)
-      : path_(full_path(options.path)),
-        format_(format_of(options)),
-        delimiter_(options.delimiter),
-        connection_({path_, options.threads, options.temp_folder}) {}
-
-  std::vector<SourceColumn> columns() override { return open_table()->columns(); }
-
-  using Source::fold;
-  FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
-                  const Progress& progress) override {
-    for (const FoldRequest& request : requests) check_domain(request);
-    const std::unique_ptr<const Table> table = open_table();
-    RowQuery query(connection_, *table, selection, requests);
-    const std::vector<Pass> passes = passes_of(requests);
-    const Table::Scan scan = table->scan();
-
-    std::vector<std::optional<AggregateState>> states(requests.size());
-    FoldResult result;
-    for (std::size_t i = 0; i < passes.size(); ++i) {
-      Progress progress_of_pass;
-      if (progress) {
-        progress_of_pass = [&, i](double percent) {
-          progress((100 * static_cast<double>(i) + percent) / static_cast<double>(passes.size()));
-        };
-      }
-      engine::FoldedRows folded = fold(passes[i], requests, *table, scan, query, progress_of_pass);
-      if (i > 0 && folded.rows != result.rows) table->malformed();  // the file changed meanwhile
-      result.rows = folded.rows;
-      for (std::size_t k = 0; k < folded.states.size(); ++k)
-        states[passes[i].requests[k]] = std::move(folded.states[k]);
-    }
-    for (std::optional<AggregateState>& state : states) result.states.push_back(std::move(state.value()));
-    return result;
-  }
-
- private:
-  // Requests that see the same rows.
-  struct Pass {
-    std::optional<FoldRequest::GroupLimit> groups;
-    std::vector<std::size_t> requests;
-  };
-
-  static std::vector<Pass> passes_of(std::span<const FoldRequest> requests) {
-    std::vector<Pass> passes;
+  Pass(const std::optional<FoldRequest::GroupLimit>& groups, std::span<const FoldRequest> requests)
+      : groups_(groups) {
     for (std::size_t i = 0; i < requests.size(); ++i) {
-      auto pass = std::find_if(passes.begin(), passes.end(),
-                               [&](const Pass& each) { return each.groups == requests[i].groups; });
-      if (pass == passes.end()) pass = passes.insert(pass, Pass{requests[i].groups, {}});
-      pass->requests.push_back(i);
+      if (requests[i].groups == groups) places_.push_back(i);
     }
-    if (passes.empty()) passes.emplace_back();  // the rows are counted, and checked, all the same
-    return passes;
   }
 
-  // The states of the pass's requests, and the number of raw rows.
-  engine::FoldedRows fold(const Pass& pass, std::span<const FoldRequest> requests, const Table& table,
-                          const Table::Scan& scan, RowQuery& query, const Progress& progress) {
+  const std::optional<FoldRequest::GroupLimit>& groups() const { return groups_; }
+  // The requests' numbers.
+  const std::vector<std::size_t>& places() const { return places_; }
+
+  // Announces what the query reads.
+  void prepare(const Connection& connection, const Table& table, std::span<const FoldRequest> requests,
+               RowQuery& query) {
     std::vector<CellInput> inputs;  // without repetition
     std::vector<FoldAggregation> aggregations;
     PlacedKeys keys;
-    for (const std::size_t place : pass.requests) {
+    for (const std::size_t place : places_) {
       const FoldRequest& request = requests[place];
       FoldAggregation& aggregation = aggregations.emplace_back();
       aggregation.aggregation = request.aggregation;
@@ -194,45 +100,112 @@ class DuckdbSource final : public Source {
         aggregation.inputs.push_back(engine::place_of(input, inputs));
       }
     }
-    const std::string from = query.from(scan.from, pass.groups);
-    const std::vector<RegisteredFunction> found = keys.functions(connection_);
+    keys_ = keys.functions(connection);
     std::vector<std::string> calls;
-    for (const RegisteredFunction& each : found) calls.push_back(each.call());
-    FoldFunction function(connection_, std::move(inputs), std::move(aggregations), calls);
+    for (const RegisteredFunction& each : keys_) calls.push_back(each.call());
+    function_ = std::make_unique<FoldFunction>(connection, std::move(inputs), std::move(aggregations), calls);
+  }
+
+  std::string sql(const std::string& from) const { return "SELECT " + function_->call() + " FROM " + from; }
+
+  engine::FoldedRows take(engine::Result& result) {
+    const engine::DataChunk chunk(duckdb_fetch_chunk(*result.out()));
+    if (chunk.get() == nullptr) throw EngineFailure(EngineFailure::Kind::other);
+    const auto* places = static_cast<const std::uint64_t*>(
+        duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk.get(), 0)));
+    return function_->take(places[0]);
+  }
+
+  void rethrow() const {
+    for (const RegisteredFunction& each : keys_) each.rethrow();
+    function_->rethrow();
+  }
+
+ private:
+  std::optional<FoldRequest::GroupLimit> groups_;
+  std::vector<std::size_t> places_;
+  std::vector<RegisteredFunction> keys_;
+  std::unique_ptr<FoldFunction> function_;
+};
+
+class DuckdbSource final : public Source {
+ public:
+  DuckdbSource(const DataFile& file, unsigned threads)
+      : file_(file), connection_({file.format == FileFormat::parquet ? file.path : "", threads}) {}
+
+  std::vector<SourceColumn> columns() override { return open_table()->columns(); }
+
+  using Source::fold;
+  FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
+                  const Progress& progress) override {
+    for (const FoldRequest& request : requests) check_domain(request);
+    const std::unique_ptr<const Table> table = open_table();
+    RowQuery query(connection_, *table, selection, requests);
+    std::vector<Pass> passes = passes_of(requests);
+    for (Pass& pass : passes) pass.prepare(connection_, *table, requests, query);
+
+    const std::unique_ptr<const engine::Scan> scan = table->scan(connection_);
     try {
-      engine::Result result = connection_.run("SELECT " + function.call() + " FROM " + from, progress);
-      const engine::DataChunk chunk(duckdb_fetch_chunk(*result.out()));
-      if (chunk.get() == nullptr) throw EngineFailure(EngineFailure::Kind::other);
-      const auto* places = static_cast<const std::uint64_t*>(
-          duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk.get(), 0)));
-      engine::FoldedRows folded = function.take(places[0]);
-      folded.rows = query.take_raw_rows().value_or(folded.rows);
-      if (scan.rows && folded.rows != *scan.rows) table.malformed();
-      return folded;
+      return fold(passes, requests.size(), *scan, query, progress);
     } catch (const EngineFailure& failure) {
+      scan->rethrow();
       query.rethrow();
-      for (const RegisteredFunction& each : found) each.rethrow();
-      function.rethrow();
-      engine::report(failure, table);
+      for (const Pass& pass : passes) pass.rethrow();
+      engine::report(failure, *table);
     }
   }
 
-  std::unique_ptr<const Table> open_table() const {
-    return format_ == FileFormat::csv ? engine::open_csv(path_, delimiter_)
-                                      : engine::open_parquet(connection_, path_);
+ private:
+  static std::vector<Pass> passes_of(std::span<const FoldRequest> requests) {
+    std::vector<Pass> passes;
+    for (const FoldRequest& request : requests) {
+      const bool known = std::any_of(passes.begin(), passes.end(),
+                                     [&](const Pass& pass) { return pass.groups() == request.groups; });
+      if (!known) passes.emplace_back(request.groups, requests);
+    }
+    // The rows are counted, and checked, all the same.
+    if (passes.empty()) passes.emplace_back(std::nullopt, requests);
+    return passes;
   }
 
-  std::string path_;
-  FileFormat format_;
-  char delimiter_;
+  FoldResult fold(std::vector<Pass>& passes, std::size_t requests, const engine::Scan& scan, RowQuery& query,
+                  const Progress& progress) {
+    double most = -1;  // told so far, in whichever query
+    const auto tell = [&](double percent) {
+      if (percent > most) progress(percent);
+      most = std::max(most, percent);
+    };
+    const auto run = [&](const std::string& sql) {
+      return connection_.run(sql, progress ? Progress(tell) : Progress(), [&] { return scan.percent(); });
+    };
+    query.select(scan, run);
+    FoldResult result;
+    std::vector<std::optional<AggregateState>> states(requests);
+    for (Pass& pass : passes) {
+      engine::Result rows = run(pass.sql(query.from(scan, pass.groups())));
+      engine::FoldedRows folded = pass.take(rows);
+      result.rows = query.raw_rows().value_or(folded.rows);
+      for (std::size_t k = 0; k < folded.states.size(); ++k)
+        states[pass.places()[k]] = std::move(folded.states[k]);
+    }
+    scan.finish();
+    for (std::optional<AggregateState>& state : states) result.states.push_back(std::move(state.value()));
+    return result;
+  }
+
+  std::unique_ptr<const Table> open_table() const {
+    return file_.format == FileFormat::csv ? engine::open_csv(file_.path, file_.delimiter)
+                                           : engine::open_parquet(connection_, file_.path);
+  }
+
+  DataFile file_;
   Connection connection_;
 };
 
 }  // namespace
 
 std::unique_ptr<Source> open_duckdb_source(const DuckdbOptions& options) {
-  engine::check_csv_delimiter(options.delimiter);
-  return std::make_unique<DuckdbSource>(options);
+  return std::make_unique<DuckdbSource>(engine::find_data_file(options), options.threads);
 }
 
 }  // namespace snapdp

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "engines/duckdb/registered_function.h"
 
@@ -107,6 +108,22 @@ RegisteredFunction register_aggregate(const Connection& connection, const std::s
                                       std::span<const Argument> arguments, const LogicalType& result,
                                       const std::shared_ptr<Object>& object);
 
+// A table function without arguments. Object has
+//   std::vector<TableColumn> columns() const;
+//   using Rows = ...;                                                 // those that one thread gives
+//   std::unique_ptr<Rows> start(const std::vector<std::size_t>& wanted);   // on several threads at once, like the next
+//   void read(Rows& rows, duckdb_data_chunk chunk);                   // an empty chunk is the thread's last
+//   KeptException& exception();
+// `wanted` are the places of the columns that the chunk has; where there are none, it may have one that is not to be
+// written to. The function is called in one query at a time.
+struct TableColumn {
+  std::string name;
+  LogicalType type;
+};
+template <typename Object>
+RegisteredFunction register_table(const Connection& connection, const std::string& stem,
+                                  const std::shared_ptr<Object>& object);
+
 // ---- How ----------------------------------------------------------------------------------------------------------------
 
 namespace detail {
@@ -133,9 +150,8 @@ void let_go(void* held) {
   delete static_cast<std::shared_ptr<Object>*>(held);
 }
 
-template <typename Object, typename Action>
-void guarded(duckdb_function_info info, void* held, void (*fail)(duckdb_function_info, const char*),
-             const Action& action) noexcept {
+template <typename Object, typename Info, typename Action>
+void guarded(Info info, void* held, void (*fail)(Info, const char*), const Action& action) noexcept {
   Object& object = **static_cast<std::shared_ptr<Object>*>(held);
   try {
     action(object);
@@ -219,6 +235,66 @@ RegisteredFunction register_aggregate(const Connection& connection, const std::s
   if (duckdb_register_aggregate_function(connection.get(), function.get()) == DuckDBError)
     detail::refuse_function();
   return detail::registered(name, arguments, object);
+}
+
+namespace detail {
+
+// The places of the columns that the query reads. Where it reads none, DuckDB asks for a column that is not ours.
+inline std::vector<std::size_t> wanted_columns(duckdb_init_info info, std::size_t columns) {
+  std::vector<std::size_t> wanted;
+  for (idx_t i = 0; i < duckdb_init_get_column_count(info); ++i) {
+    const idx_t column = duckdb_init_get_column_index(info, i);
+    if (column < columns) wanted.push_back(column);
+  }
+  return wanted;
+}
+
+template <typename Object>
+void bind_table(duckdb_bind_info info) {
+  guarded<Object>(info, duckdb_bind_get_extra_info(info), duckdb_bind_set_error, [&](Object& called) {
+    for (const TableColumn& column : called.columns())
+      duckdb_bind_add_result_column(info, column.name.c_str(), column.type.get());
+  });
+}
+
+// As many threads as there are; one that comes too late finds no rows.
+inline void init_table(duckdb_init_info info) {
+  constexpr idx_t many = 1U << 16;
+  duckdb_init_set_max_threads(info, many);
+}
+
+template <typename Object>
+void init_rows(duckdb_init_info info) {
+  guarded<Object>(info, duckdb_init_get_extra_info(info), duckdb_init_set_error, [&](Object& called) {
+    duckdb_init_set_init_data(info, called.start(wanted_columns(info, called.columns().size())).release(),
+                              [](void* rows) { delete static_cast<typename Object::Rows*>(rows); });
+  });
+}
+
+template <typename Object>
+void read_rows(duckdb_function_info info, duckdb_data_chunk chunk) {
+  guarded<Object>(info, duckdb_function_get_extra_info(info), duckdb_function_set_error, [&](Object& called) {
+    called.read(*static_cast<typename Object::Rows*>(duckdb_function_get_local_init_data(info)), chunk);
+  });
+}
+
+}  // namespace detail
+
+template <typename Object>
+RegisteredFunction register_table(const Connection& connection, const std::string& stem,
+                                  const std::shared_ptr<Object>& object) {
+  const std::string name = detail::new_name(stem);
+  const Handle<duckdb_table_function, duckdb_destroy_table_function> function(duckdb_create_table_function());
+  duckdb_table_function_set_name(function.get(), name.c_str());
+  duckdb_table_function_supports_projection_pushdown(function.get(), true);
+  duckdb_table_function_set_bind(function.get(), detail::bind_table<Object>);
+  duckdb_table_function_set_init(function.get(), detail::init_table);
+  duckdb_table_function_set_local_init(function.get(), detail::init_rows<Object>);
+  duckdb_table_function_set_function(function.get(), detail::read_rows<Object>);
+  duckdb_table_function_set_extra_info(function.get(), detail::hold(object), detail::let_go<Object>);
+  if (duckdb_register_table_function(connection.get(), function.get()) == DuckDBError)
+    detail::refuse_function();
+  return detail::registered(name, {}, object);
 }
 
 }  // namespace snapdp::engine

@@ -32,7 +32,7 @@ class RowFilterFunction::Calls {
     std::copy_n(holds.begin(), length, static_cast<bool*>(duckdb_vector_get_data(result)));
   }
 
-  std::uint64_t take_rows() { return rows_.exchange(0); }
+  std::uint64_t rows() const { return rows_; }
 
   KeptException& exception() { return exception_; }
 
@@ -52,8 +52,8 @@ RowFilterFunction::RowFilterFunction(const Connection& connection, std::shared_p
 RowFilterFunction::RowFilterFunction(const Connection& connection, RowFilter filter)
     : RowFilterFunction(connection, std::make_shared<Calls>(std::move(filter))) {}
 
-std::uint64_t RowFilterFunction::take_rows() {
-  return calls_->take_rows();
+std::uint64_t RowFilterFunction::rows() const {
+  return calls_->rows();
 }
 
 }  // namespace snapdp::engine

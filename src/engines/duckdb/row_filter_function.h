@@ -1,4 +1,4 @@
-// Which rows take part, as one scalar function of DuckDB, which counts the rows as well.
+// Which rows take part, as one scalar function of DuckDB for one query, which counts the rows as well.
 //
 //   RowFilterFunction selected(connection, {.inputs = ..., .where = ...});
 //   connection.run("SELECT ... FROM (SELECT ..., " + selected.call() + " AS selected FROM ...) WHERE selected");
@@ -28,8 +28,8 @@ class RowFilterFunction : public RegisteredFunction {
  public:
   RowFilterFunction(const Connection& connection, RowFilter filter);
 
-  // For how many rows it was called since the last time this was asked.
-  std::uint64_t take_rows();
+  // For how many rows it was called.
+  std::uint64_t rows() const;
 
   class Calls;
 

@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "engines/duckdb/column_names.h"
 #include "snapdp/error.h"
 
 namespace snapdp::engine {
@@ -61,54 +60,57 @@ RowQuery::RowQuery(const Connection& connection, const Table& table, const RowSe
 }
 
 CellInput RowQuery::column(const CellInput& of_table) {
-  // The same text may be wanted as text and as numbers.
+  // The same cell may be wanted as it is stored and as something else.
   CellInput cell = of_table;
-  if (cell.text) cell.wanted = AtomType::text;
-  return {"x" + std::to_string(place_of(cell, cells_)), of_table.text, of_table.wanted};
+  cell.wanted = cell.stored;
+  return {"x" + std::to_string(place_of(cell, cells_)), of_table.stored, of_table.wanted};
 }
 
 CellInput RowQuery::input(CellInput of_table) {
   return filter_ ? column(of_table) : std::move(of_table);
 }
 
-std::string RowQuery::from(const std::string& scan, const std::optional<FoldRequest::GroupLimit>& groups) {
-  if (!filter_) return scan;
-  const auto exact = [&](const std::string& name) { return column(exact_cell_input(table_, name)); };
-  UnitLimits limits;
-  if (unit_) {
-    for (const std::string& name : content_) limits.cells.push_back(exact(name));
-    limits.content_cells = limits.cells.size();
-  }
+std::string RowQuery::filtered(const Scan& scan) {
   std::string columns;
-  for (std::size_t i = 0; i < cells_.size(); ++i) {
-    const CellInput cell = column(cells_[i]);
-    columns += cells_[i].sql + " AS " + cell.sql + ", ";
-    place_of(cell, limits.cells);
-  }
-  std::string selected = "(SELECT * FROM (SELECT " + columns + filter_->call() + " AS selected FROM " + scan +
-                         ") WHERE selected)";
-  if (!unit_) return selected;
-  const CellInput unit = exact(unit_->column);
-  limits.max_rows = unit_->max_rows;
-  if (groups) {
-    limits.groups = {.unit = place_of(unit, limits.cells),
-                     .group = place_of(exact(groups->column), limits.cells),
-                     .max_groups = groups->max_groups};
-  }
-  limit_.reset();  // before another takes room
-  limit_ = std::make_unique<UnitLimitFunction>(connection_, std::move(limits));
-  return "(SELECT unnest(kept, recursive := true) FROM (SELECT " + limit_->call() + " AS kept FROM " +
-         selected + " GROUP BY " + unit.sql + "))";
+  for (std::size_t i = 0; i < cells_.size(); ++i)
+    columns += cells_[i].sql + " AS x" + std::to_string(i) + ", ";
+  return "(SELECT * FROM (SELECT " + columns + filter_->call() + " AS selected FROM " + scan.from() +
+         ") WHERE selected)";
 }
 
-std::optional<std::uint64_t> RowQuery::take_raw_rows() {
+void RowQuery::select(const Scan& scan, const Run& run) {
+  if (!unit_) return;
+  UnitLimits limits;
+  for (const std::string& name : content_) limits.cells.push_back(exact_column(name));
+  limits.content_cells = limits.cells.size();
+  const CellInput unit = exact_column(unit_->column);
+  for (std::size_t i = 0; i < cells_.size(); ++i) place_of(column(cells_[i]), limits.cells);
+  limits.unit = place_of(unit, limits.cells);
+  limits.max_rows = unit_->max_rows;
+  kept_cells_ = limits.cells;
+  rows_ = std::make_unique<UnitRows>(connection_, std::move(limits));
+  run("SELECT " + rows_->keep().call() + " FROM " + filtered(scan));
+}
+
+std::string RowQuery::from(const Scan& scan, const std::optional<FoldRequest::GroupLimit>& groups) {
+  if (!filter_) return scan.from();
+  if (!unit_) return filtered(scan);
+  std::optional<GroupLimits> limits;
+  if (groups)
+    limits = {.group = place_of(exact_column(groups->column), kept_cells_), .max_groups = groups->max_groups};
+  tables_.push_back(rows_->rows(limits));
+  return tables_.back().call();
+}
+
+std::optional<std::uint64_t> RowQuery::raw_rows() const {
   if (!filter_) return std::nullopt;
-  return filter_->take_rows();
+  return filter_->rows();
 }
 
 void RowQuery::rethrow() const {
   if (filter_) filter_->rethrow();
-  if (limit_) limit_->rethrow();
+  if (rows_) rows_->keep().rethrow();
+  for (const RegisteredFunction& table : tables_) table.rethrow();
 }
 
 }  // namespace snapdp::engine

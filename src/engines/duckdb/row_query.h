@@ -1,7 +1,11 @@
 // A RowSelection over a table as SQL. All names and constants in it are ours: columns go by their place, and what the
 // user's condition says is evaluated by the library.
+//
+// Rows are read once. Where units are limited, select() reads them and keeps those that the limit leaves; otherwise the
+// query over from() reads them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,7 +14,7 @@
 
 #include "engines/duckdb/row_filter_function.h"
 #include "engines/duckdb/table.h"
-#include "engines/duckdb/unit_limit_function.h"
+#include "engines/duckdb/unit_rows.h"
 #include "snapdp/release/source.h"
 
 namespace snapdp::engine {
@@ -22,27 +26,35 @@ class RowQuery {
   RowQuery(const Connection& connection, const Table& table, const RowSelection& selection,
            std::span<const FoldRequest> requests);
 
-  // The input as a column of the rows that from() gives. Every input must be announced before from() is called.
+  // The input as a column of the rows that from() gives. Every input must be announced before select() is called.
   CellInput input(CellInput of_table);
-  // What comes after FROM: the selected rows, those in few enough groups where a group limit is given.
-  std::string from(const std::string& scan, const std::optional<FoldRequest::GroupLimit>& groups);
+  // How a query is run over rows that are being read.
+  using Run = std::function<void(const std::string& sql)>;
+  void select(const Scan& scan, const Run& run);
+  // What comes after FROM, for one query: the selected rows, those in few enough groups where a group limit is given.
+  std::string from(const Scan& scan, const std::optional<FoldRequest::GroupLimit>& groups);
 
-  // How many raw rows the last query read, where the selection counts them.
-  std::optional<std::uint64_t> take_raw_rows();
-  // Rethrows what the selection threw during the query, if it did.
+  // How many raw rows there were, where the selection counts them.
+  std::optional<std::uint64_t> raw_rows() const;
+  // Rethrows what the selection threw during a query, if it did.
   void rethrow() const;
 
  private:
   // The column of the rows that `of_table` becomes.
   CellInput column(const CellInput& of_table);
+  CellInput exact_column(const std::string& name) { return column(exact_cell_input(table_, name)); }
+  // The rows that the filter lets pass, with columns for all cells.
+  std::string filtered(const Scan& scan);
 
   const Connection& connection_;
   const Table& table_;
   std::optional<RowSelection::UnitLimit> unit_;
-  std::vector<std::string> content_;  // the columns read, sorted, without repetition
-  std::vector<CellInput> cells_;      // of the table, as their types are; the rows name them x0, x1 ...
+  std::vector<std::string> content_;   // the columns read, sorted, without repetition
+  std::vector<CellInput> cells_;       // of the table, as they are stored; the rows name them x0, x1 ...
+  std::vector<CellInput> kept_cells_;  // of the rows that units keep
   std::unique_ptr<RowFilterFunction> filter_;  // none when all rows are selected
-  std::unique_ptr<UnitLimitFunction> limit_;   // of the last from()
+  std::unique_ptr<UnitRows> rows_;             // those that units keep, once select() has been called
+  std::vector<RegisteredFunction> tables_;     // of rows_
 };
 
 }  // namespace snapdp::engine

@@ -1,9 +1,12 @@
 #include "engines/duckdb/table.h"
 
 #include <algorithm>
+#include <fstream>
+#include <vector>
 
-#include "engines/duckdb/column_names.h"
-#include "engines/duckdb/csv_file.h"
+#include "engines/duckdb/csv_scan.h"
+#include "engines/duckdb/file_kind.h"
+#include "engines/duckdb/utf8.h"
 #include "snapdp/error.h"
 
 namespace snapdp::engine {
@@ -11,67 +14,50 @@ namespace {
 
 class CsvTable final : public Table {
  public:
-  CsvTable(const std::string& path, const CsvHeader& header, char delimiter)
-      : Table(text_columns(header), std::vector<bool>(header.names.size())),
-        path_(path),
-        header_(header),
-        delimiter_(delimiter) {}
+  explicit CsvTable(std::shared_ptr<const CsvFile> file)
+      : Table(text_columns(*file), std::vector<Storage>(file->names().size(), Storage::text)),
+        file_(std::move(file)) {}
 
-  Scan scan() const override {
-    const CsvShape shape = read_csv_shape(path_, header_, delimiter_);
-    // See csv_file.h for what DuckDB's parallel reader cannot be trusted with.
-    const bool parallel = !shape.quotes && columns().size() > 1;
-    std::string names;
-    for (std::size_t i = 0; i < columns().size(); ++i)
-      names += (i == 0 ? "" : ", ") + sql_text(sql_column(i)) + ": 'VARCHAR'";
-    const char* line_end = header_.line_end == LineEnd::lf   ? R"(\n)"
-                           : header_.line_end == LineEnd::cr ? R"(\r)"
-                                                             : R"(\r\n)";
-    return {"read_csv(" + sql_text(path_) + ", auto_detect = false, header = true, columns = {" + names +
-                "}, delim = " + sql_text(std::string(1, delimiter_)) +
-                R"(, quote = '"', escape = '"', new_line = ')" + line_end +
-                "', compression = 'none', hive_partitioning = false, max_line_size = " +
-                std::to_string(max_line_bytes) + ", parallel = " + (parallel ? "true" : "false") + ")",
-            shape.rows};
-  }
-
-  [[noreturn]] void malformed() const override {
-    throw Error(
-        ErrorCode::bad_data, "data",
-        "data: the file is not well-formed CSV: every row needs " + std::to_string(columns().size()) +
-            " cells like the header, quotes must be closed, the text be UTF-8 and no row longer than " +
-            std::to_string(max_line_bytes) + " bytes; check the file, and the delimiter");
+  std::unique_ptr<const Scan> scan(const Connection& connection) const override {
+    return std::make_unique<CsvScan>(connection, file_);
   }
 
  private:
-  static std::vector<SourceColumn> text_columns(const CsvHeader& header) {
+  static std::vector<SourceColumn> text_columns(const CsvFile& file) {
     std::vector<SourceColumn> columns;
-    for (const std::string& name : header.names) columns.push_back({name, std::nullopt, ""});
+    for (const std::string& name : file.names()) columns.push_back({name, std::nullopt, ""});
     return columns;
   }
 
-  std::string path_;
-  CsvHeader header_;
-  char delimiter_;
+  std::shared_ptr<const CsvFile> file_;
 };
 
 [[noreturn]] void bad_parquet(const std::string& problem) {
   throw Error(ErrorCode::bad_data, "data", "data: " + problem);
 }
 
+class ParquetScan final : public Scan {
+ public:
+  explicit ParquetScan(std::string from) : from_(std::move(from)) {}
+  const std::string& from() const override { return from_; }
+
+ private:
+  std::string from_;
+};
+
 class ParquetTable final : public Table {
  public:
-  ParquetTable(const std::string& path, std::vector<SourceColumn> columns, std::vector<bool> wide)
-      : Table(std::move(columns), std::move(wide)), path_(path) {}
+  ParquetTable(const std::string& path, std::vector<SourceColumn> columns, std::vector<Storage> storage)
+      : Table(std::move(columns), std::move(storage)), path_(path) {}
 
-  Scan scan() const override {
+  std::unique_ptr<const Scan> scan(const Connection&) const override {
     std::string names;
     for (std::size_t i = 0; i < columns().size(); ++i) names += (i == 0 ? "" : ", ") + sql_column(i);
-    return {"read_parquet(" + sql_text(path_) + ", hive_partitioning = false) AS data(" + names + ")",
-            std::nullopt};
+    return std::make_unique<ParquetScan>("read_parquet(" + sql_text(path_) +
+                                         ", hive_partitioning = false) AS data(" + names + ")");
   }
 
-  [[noreturn]] void malformed() const override {
+  void refuse_content() const override {
     bad_parquet("the Parquet file is damaged, or uses a feature that DuckDB does not read; write it anew");
   }
 
@@ -79,32 +65,68 @@ class ParquetTable final : public Table {
   std::string path_;
 };
 
-// The type by the schema, or why there is none.
-SourceColumn schema_column(std::string name, duckdb_logical_type type) {
-  const auto usable = [&](std::optional<AtomType> atom) { return SourceColumn{std::move(name), atom, ""}; };
-  const auto unusable = [&](const char* why) { return SourceColumn{std::move(name), std::nullopt, why}; };
+// Enough to tell what the file is.
+std::string first_bytes(const std::string& path) {
+  std::string bytes(512, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return bytes;
+}
+
+// ---- The schema of a Parquet file -----------------------------------------------------------------------------------------
+
+// A top-level column as the file has it.
+struct ParquetColumn {
+  std::string name;
+  std::string physical;  // "INT64", "DOUBLE" ...; empty for one that has children
+};
+
+// How a column is stored, or why it cannot be used.
+struct StoredAs {
+  Storage storage = Storage::none;
+  const char* unusable = "";
+};
+
+StoredAs decimal(duckdb_logical_type type) {
+  constexpr unsigned digits_of_int64 = 18;
+  return {duckdb_decimal_scale(type) == 0 && duckdb_decimal_width(type) <= digits_of_int64
+              ? Storage::integer
+              : Storage::decimal};
+}
+
+// DuckDB gives decimals of more than 38 digits as doubles that are not what they hold.
+StoredAs real(const ParquetColumn& column) {
+  if (column.physical == "DOUBLE" || column.physical == "FLOAT") return {Storage::real};
+  return {Storage::none,
+          "a number that DuckDB does not read as it is stored, such as a decimal of more than 38 digits"};
+}
+
+StoredAs stored_as(const ParquetColumn& column, duckdb_logical_type type) {
+  const auto unusable = [](const char* why) { return StoredAs{Storage::none, why}; };
   switch (duckdb_get_type_id(type)) {
     case DUCKDB_TYPE_BOOLEAN:
+      return {Storage::boolean};
     case DUCKDB_TYPE_TINYINT:
     case DUCKDB_TYPE_SMALLINT:
     case DUCKDB_TYPE_INTEGER:
     case DUCKDB_TYPE_BIGINT:
-    case DUCKDB_TYPE_HUGEINT:
     case DUCKDB_TYPE_UTINYINT:
     case DUCKDB_TYPE_USMALLINT:
     case DUCKDB_TYPE_UINTEGER:
+      return {Storage::integer};
+    case DUCKDB_TYPE_HUGEINT:
     case DUCKDB_TYPE_UBIGINT:
     case DUCKDB_TYPE_UHUGEINT:
-      return usable(AtomType::integer);
+      return {Storage::large_integer};
     case DUCKDB_TYPE_DECIMAL:
-      return usable(duckdb_decimal_scale(type) == 0 && duckdb_decimal_width(type) <= 18 ? AtomType::integer
-                                                                                        : AtomType::real);
+      return decimal(type);
     case DUCKDB_TYPE_FLOAT:
     case DUCKDB_TYPE_DOUBLE:
-      return usable(AtomType::real);
+      return real(column);
     case DUCKDB_TYPE_VARCHAR:
     case DUCKDB_TYPE_ENUM:
-      return usable(std::nullopt);
+      return {Storage::text};
     case DUCKDB_TYPE_DATE:
       return unusable("a date");
     case DUCKDB_TYPE_TIME:
@@ -136,40 +158,46 @@ SourceColumn schema_column(std::string name, duckdb_logical_type type) {
   }
 }
 
-bool is_wide(duckdb_logical_type type) {
-  switch (duckdb_get_type_id(type)) {
-    case DUCKDB_TYPE_UBIGINT:
-    case DUCKDB_TYPE_HUGEINT:
-    case DUCKDB_TYPE_UHUGEINT:
-      return true;
-    case DUCKDB_TYPE_DECIMAL:
-      return duckdb_decimal_scale(type) > 0 || duckdb_decimal_width(type) > 18;
-    default:
-      return false;
+SourceColumn schema_column(const ParquetColumn& column, const StoredAs& stored) {
+  switch (stored.storage) {
+    case Storage::boolean:
+    case Storage::integer:
+    case Storage::large_integer:
+      return {column.name, AtomType::integer, ""};
+    case Storage::decimal:
+    case Storage::real:
+      return {column.name, AtomType::real, ""};
+    case Storage::text:
+    case Storage::none:
+      break;
   }
+  return {column.name, std::nullopt, stored.unusable};
 }
 
-// The names of the top-level columns as the file has them. parquet_schema() lists the tree depth first, root first.
-std::vector<std::string> parquet_names(const Connection& connection, const std::string& path) {
+// parquet_schema() lists the tree depth first, root first.
+std::vector<ParquetColumn> parquet_columns(const Connection& connection, const std::string& path) {
   Result result =
-      connection.run("SELECT name, coalesce(num_children, 0) FROM parquet_schema(" + sql_text(path) + ")");
-  std::vector<std::string> names;
+      connection.run("SELECT name, coalesce(type, ''), coalesce(num_children, 0) FROM parquet_schema(" +
+                     sql_text(path) + ")");
+  std::vector<ParquetColumn> columns;
   std::uint64_t deeper = 0;  // nodes still to come below the current top-level column
   bool root = true;
   while (true) {
     const DataChunk chunk(duckdb_fetch_chunk(*result.out()));
-    if (chunk.get() == nullptr) return names;
-    const auto* texts = static_cast<const duckdb_string_t*>(
-        duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk.get(), 0)));
+    if (chunk.get() == nullptr) return columns;
+    const auto texts = [&](idx_t column) {
+      return static_cast<const duckdb_string_t*>(
+          duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk.get(), column)));
+    };
     const auto* children = static_cast<const std::int64_t*>(
-        duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk.get(), 1)));
+        duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk.get(), 2)));
     for (idx_t row = 0; row < duckdb_data_chunk_get_size(chunk.get()); ++row) {
       if (root) {
         root = false;
         continue;
       }
       if (deeper == 0) {
-        names.emplace_back(view(texts[row]));
+        columns.push_back({std::string(view(texts(0)[row])), std::string(view(texts(1)[row]))});
       } else {
         --deeper;
       }
@@ -178,46 +206,37 @@ std::vector<std::string> parquet_names(const Connection& connection, const std::
   }
 }
 
+// ---- How cells are read ---------------------------------------------------------------------------------------------------
+
 // The place of a column that can be used.
 std::size_t find_column(const Table& table, const std::string& name) {
+  if (const std::string problem = column_problem(table.columns(), name); !problem.empty())
+    throw Error(ErrorCode::bad_data, "column", "column " + shown(name) + " " + problem);
   const auto column = std::find_if(table.columns().begin(), table.columns().end(),
                                    [&](const SourceColumn& each) { return each.name == name; });
-  if (column == table.columns().end()) {
-    throw Error(ErrorCode::bad_data, "column",
-                "column = " + shown(name) + ": the data have no column of exactly this name");
-  }
-  if (!column->unusable.empty()) {
-    throw Error(
-        ErrorCode::bad_data, "column",
-        "column = " + shown(name) + ": it is " + column->unusable + "; statistics take numbers and text");
-  }
   return static_cast<std::size_t>(column - table.columns().begin());
 }
 
-CellInput number_input(const std::string& sql, AtomType type) {
-  return {"TRY_CAST(" + sql + " AS " + (type == AtomType::real ? "DOUBLE" : "BIGINT") + ")", false, type};
+CellInput as_real(const std::string& sql, AtomType wanted) {
+  return {"TRY_CAST(" + sql + " AS DOUBLE)", AtomType::real, wanted};
 }
 
-// Whether a stored number is whole. A cast to an integer type would round others.
-std::string is_whole(const std::string& sql) {
-  return sql + " = floor(" + sql + ")";
+CellInput as_integer(const std::string& sql) {
+  return {"TRY_CAST(" + sql + " AS BIGINT)", AtomType::integer, AtomType::integer};
 }
 
-// How a cell of a stored number is read as the wanted type, whatever the schema calls it: a program that writes a column
-// of integers with one null as reals changes no cell.
-CellInput converted_number(const std::string& sql, AtomType stored, AtomType wanted) {
-  if (wanted == AtomType::text) {
-    // Whole numbers in the same way however they are stored.
-    constexpr const char* exactly_representable = "9007199254740992";  // 2^53
-    const std::string text = "CAST(" + sql + " AS VARCHAR)";
-    if (stored == AtomType::integer) return {text, true, wanted};
-    return {"CASE WHEN " + is_whole(sql) + " AND abs(" + sql + ") < " + exactly_representable +
-                " THEN CAST(TRY_CAST(" + sql + " AS BIGINT) AS VARCHAR) ELSE " + text + " END",
-            true, wanted};
-  }
-  if (stored == AtomType::real && wanted == AtomType::integer)
-    return {"CASE WHEN " + is_whole(sql) + " THEN TRY_CAST(" + sql + " AS BIGINT) END", false, wanted};
-  return number_input(sql, wanted);
+CellInput as_text(const std::string& sql, AtomType wanted) {
+  return {"CAST(" + sql + " AS VARCHAR)", AtomType::text, wanted};
+}
+
+// Whether a file stores integers or reals may hang on whether a row has a null, so both are written alike.
+CellInput real_as_text(const std::string& sql) {
+  const std::string real = "CAST(" + sql + " AS DOUBLE)";
+  const std::string limit = "CAST(9223372036854775808 AS DOUBLE)";
+  return {"CASE WHEN isnan(" + real + ") THEN NULL WHEN " + real + " = trunc(" + real + ") AND " + real +
+              " >= -" + limit + " AND " + real + " < " + limit + " THEN CAST(CAST(" + real +
+              " AS BIGINT) AS VARCHAR) ELSE CAST(" + real + " AS VARCHAR) END",
+          AtomType::text, AtomType::text};
 }
 
 }  // namespace
@@ -228,58 +247,80 @@ std::string sql_column(std::size_t place) {
 
 CellInput cell_input(const Table& table, const std::string& name, AtomType wanted) {
   const std::size_t place = find_column(table, name);
-  const std::optional<AtomType> type = table.columns()[place].type;
-  if (!type) return {sql_column(place), true, wanted};
-  return converted_number(sql_column(place), *type, wanted);
+  const std::string sql = sql_column(place);
+  const Storage storage = table.storage(place);
+  if (storage == Storage::text) return {sql, AtomType::text, wanted};
+  switch (wanted) {
+    case AtomType::real:
+      return as_real(sql, wanted);
+    case AtomType::integer:
+      if (storage == Storage::decimal) return as_text(sql, wanted);
+      return storage == Storage::real ? as_real(sql, wanted) : as_integer(sql);
+    case AtomType::text:
+      break;
+  }
+  return storage == Storage::real ? real_as_text(sql) : as_text(sql, wanted);
 }
 
 CellInput exact_cell_input(const Table& table, const std::string& name) {
   const std::size_t place = find_column(table, name);
-  const std::optional<AtomType> type = table.columns()[place].type;
-  if (!type) return {sql_column(place), true, AtomType::text};
-  if (table.wide(place)) return {"CAST(" + sql_column(place) + " AS VARCHAR)", true, AtomType::text};
-  return number_input(sql_column(place), *type);
+  const std::string sql = sql_column(place);
+  switch (table.storage(place)) {
+    case Storage::boolean:
+    case Storage::integer:
+      return as_integer(sql);
+    case Storage::real:
+      return as_real(sql, AtomType::real);
+    case Storage::large_integer:
+    case Storage::decimal:
+      return as_text(sql, AtomType::text);
+    case Storage::text:
+    case Storage::none:
+      break;
+  }
+  return {sql, AtomType::text, AtomType::text};
 }
 
 std::unique_ptr<const Table> open_csv(const std::string& path, char delimiter) {
-  return std::make_unique<CsvTable>(path, read_csv_header(path, delimiter), delimiter);
+  return std::make_unique<CsvTable>(std::make_shared<CsvFile>(path, delimiter));
 }
 
 std::unique_ptr<const Table> open_parquet(const Connection& connection, const std::string& path) {
+  if (const std::string problem = not_parquet(first_bytes(path)); !problem.empty())
+    bad_parquet("the file " + problem);
   std::vector<SourceColumn> columns;
-  std::vector<bool> wide;
+  std::vector<Storage> storage;
   try {
-    const std::vector<std::string> names = parquet_names(connection, path);
+    const std::vector<ParquetColumn> stored = parquet_columns(connection, path);
     const Statement statement =
         connection.prepare("SELECT * FROM read_parquet(" + sql_text(path) + ", hive_partitioning = false)");
-    if (duckdb_prepared_statement_column_count(statement.get()) != names.size())
+    if (duckdb_prepared_statement_column_count(statement.get()) != stored.size())
       bad_parquet("the schema of the Parquet file is one that SnapDP does not read");
-    check_column_names(names, "schema");
-    for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t i = 0; i < stored.size(); ++i) {
       // DuckDB renames what it takes for a duplicate by adding to the name. Otherwise the two lists must agree.
       const Text renamed(duckdb_prepared_statement_column_name(statement.get(), i));
-      if (renamed.get() == nullptr || !std::string_view(renamed.get()).starts_with(names[i]))
+      if (renamed.get() == nullptr || !std::string_view(renamed.get()).starts_with(stored[i].name))
         bad_parquet("the schema of the Parquet file is one that SnapDP does not read");
       const LogicalType type(duckdb_prepared_statement_column_logical_type(statement.get(), i));
-      columns.push_back(schema_column(names[i], type.get()));
-      wide.push_back(is_wide(type.get()));
+      const StoredAs as = stored_as(stored[i], type.get());
+      columns.push_back(schema_column(stored[i], as));
+      storage.push_back(as.storage);
     }
   } catch (const EngineFailure&) {
-    bad_parquet("the file is not a Parquet file that DuckDB reads; check it, or say that it is CSV");
+    bad_parquet("the file is not a Parquet file that DuckDB reads; write it anew");
   }
-  return std::make_unique<ParquetTable>(path, std::move(columns), std::move(wide));
+  return std::make_unique<ParquetTable>(path, std::move(columns), std::move(storage));
 }
 
 void report(const EngineFailure& failure, const Table& table) {
   switch (failure.kind()) {
     case EngineFailure::Kind::content:
-      table.malformed();
+      table.refuse_content();
       break;
     case EngineFailure::Kind::reading:
       throw Error(ErrorCode::io, "path", "path: the file could not be read to its end");
     case EngineFailure::Kind::memory:
-      throw Error(ErrorCode::io, "engine",
-                  "engine: DuckDB ran out of memory; let it use fewer threads or give it a temp_folder");
+      throw Error(ErrorCode::io, "engine", "engine: DuckDB ran out of memory; use a machine with more of it");
     case EngineFailure::Kind::other:
       break;
   }

@@ -4,32 +4,36 @@
 //   people->columns();                          // the header or schema; no row is read
 //   people->fold({{{"age"}, &mean_age}}, {});   // one pass over the rows, on all cores
 //
-// CSV: UTF-8 text with a header line, cells separated by the delimiter, quoted with " as RFC 4180 says; the lines end
-// in LF, CR LF or CR, all in the same way. Nothing is guessed from the cells: every cell is text, whose type the
-// specification declares. An empty cell is null. A blank line is no row, except in a file of one column, where it is
-// an empty cell. A row may end in one more delimiter; otherwise every row has as many cells as the header.
+// CSV: UTF-8 text with a header line, cells separated by the delimiter, quoted with " as RFC 4180 says; lines end in LF or
+// CR LF, or in CR if the header does. Nothing is guessed from the cells: every cell is text, whose type the specification
+// declares. An empty cell is null. Every line is a row, and what a row says decides how that row is read and no other: one
+// that is malformed (with more or fewer cells than the header, bytes that are not UTF-8, a quote out of place, more than
+// 2,000,000 bytes) is a row of nulls. A row may end in one more delimiter. docs/specification.md has the rules.
 //
 // Parquet: the schema says how cells are converted to the type that is wanted, which it has no say in.
-//   integer   BOOLEAN (0 and 1), signed and unsigned integers, DECIMAL without fraction of up to 18 digits; a value
-//             beyond 64 signed bits is null where an integer is wanted
-//   real      FLOAT, DOUBLE, other DECIMALs (up to 15 digits exactly, else within two units in the last place); a
-//             value that is not whole is null where an integer is wanted
-//   no type   text, read as the type that is wanted, like a cell of a CSV file
-//   unusable  dates, times, timestamps, intervals, lists, structs, binary data and the rest
-// Numbers wanted as text are decimals, whole ones without a point however they are stored; BOOLEANs are true and false.
+//   stored                     real                     integer                            text
+//   boolean                    1 or 0                   1 or 0                             true or false
+//   integers                   the nearest double       itself; null beyond 64 signed bits its digits
+//   DECIMAL up to 38 digits    within two units in the  itself if it is whole and of 64    as it is written
+//                              last place (up to 15     bits, else null
+//                              digits: the nearest)
+//   FLOAT, DOUBLE              itself; NaN is missing   itself if it is whole and of 64    the digits of a whole number of
+//                                                       bits, else null                    64 bits, else the shortest text
+//   text, ENUM                 as a cell of a CSV file  as a cell of a CSV file            itself
+//   dates, times, timestamps, intervals, lists, structs, binary data, longer DECIMALs and the rest cannot be used
 //
 // A selection of rows runs inside the engine too. The condition is evaluated by the library, never as SQL. The units of
 // a CSV file are texts, compared to the letter: "7" and "07" are two. The rows of a unit that go first do so by
-// row_hash.h of all columns that the fold reads, in the order of their names. A limit on groups costs a pass over the
-// file of its own; requests with the same limit share it. The rows that a limit keeps, up to twice as many while the
-// file is read, are held in memory: about 60 bytes a row and its cells, which never go into temporary files.
+// row_hash.h of all columns that the fold reads, in the order of their names. The file is read once. The rows that a limit
+// keeps are held in memory: about 100 bytes a row and its cells, and while the file is read at most three times that,
+// whatever the order of the rows.
 //
 // Column names are compared to the letter. The engine is locked in: it sees the one file and nothing else, loads no
-// extension, and writes no temporary file unless temp_folder says so. None of its messages are passed on, because they
-// quote cells.
+// extension, and writes no file. None of its messages are passed on, because they quote cells.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "snapdp/release/source.h"
@@ -37,7 +41,7 @@
 namespace snapdp {
 
 enum class FileFormat {
-  by_extension,  // .csv, .tsv and .txt are CSV, .parquet and .pq are Parquet; in any case of letters
+  by_extension,  // .csv, .tsv, .tab and .txt are CSV, .parquet and .pq are Parquet; in any case of letters
   csv,
   parquet,
 };
@@ -46,13 +50,11 @@ struct DuckdbOptions {
   // One file that exists. A pattern, an address (https://...), a folder or a pipe is refused.
   std::string path;
   FileFormat format = FileFormat::by_extension;
-  // Of CSV: a tab or an ASCII punctuation mark other than " . + - and _.
-  char delimiter = ',';
+  // Of CSV: a tab or an ASCII punctuation mark other than " . + - and _. Unless it is given, a tab for .tsv and .tab,
+  // else a comma.
+  std::optional<char> delimiter = {};
   // How many threads fold; 0 for one a core.
   unsigned threads = 0;
-  // An existing folder for temporary files should memory run short. They go into a private folder in it (mode 0700)
-  // that is removed with the Source. Empty: running out of memory is an error.
-  std::string temp_folder = {};
 };
 
 // Throws invalid_argument for options outside these rules, and io when there is no such file or it cannot be read.

@@ -1,0 +1,96 @@
+// The rows that limits on privacy units keep: of each unit those that come first by a hash of their content and then by
+// the content itself. The memory that they take follows from what is kept, not from the order in which rows come.
+//
+//   FirstRows rows(2);                              // at most two of each unit
+//   rows.add(unit, {hash_content(RowHashKey::rows, content), content});
+//   for (std::size_t unit = 0; unit < rows.units(); ++unit) rows.list(unit, ...);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace snapdp {
+
+class FirstRows {
+ public:
+  explicit FirstRows(std::uint64_t max_rows) : max_rows_(max_rows) {}
+
+  struct Row {
+    std::uint64_t hash;
+    std::string_view record;
+    friend bool operator<(const Row& a, const Row& b) {
+      return a.hash != b.hash ? a.hash < b.hash : a.record < b.record;
+    }
+  };
+
+  // A row of the unit with this name, any bytes. `row.record` starts with the content that `row.hash` is the hash of.
+  void add(std::string_view unit, const Row& row);
+
+  std::size_t units() const { return units_.size(); }
+  std::string_view name(std::size_t unit) const { return units_[unit]->name; }
+  // Appends the rows that are kept of a unit, in no order; none comes more often than it was added. Their records live
+  // until the next add().
+  void list(std::size_t unit, std::vector<Row>& rows) const;
+
+  // The memory held. Of each unit at most a quarter more rows wait than are kept, and at most half as much as rows take
+  // lies idle, beside the blocks' ends.
+  std::size_t bytes() const;
+
+ private:
+  // Memory that is given back all at once.
+  class Arena {
+   public:
+    char* allocate(std::size_t size);
+    void add_block(std::size_t size);
+    std::size_t bytes() const { return bytes_; }
+    std::size_t used() const { return used_; }
+
+   private:
+    std::vector<std::unique_ptr<char[]>> blocks_;
+    char* next_ = nullptr;  // what is left of the last block
+    std::size_t left_ = 0;
+    std::size_t bytes_ = 0;
+    std::size_t used_ = 0;
+  };
+
+  // A row that waits: its record lies in the arena, after its size.
+  struct Waiting {
+    std::uint64_t hash;
+    const char* place;
+
+    std::string_view record() const;
+    Row row() const { return {hash, record()}; }
+  };
+
+  struct Unit {
+    std::uint64_t hash;  // of the name
+    std::string_view name;
+    Waiting* rows = nullptr;
+    std::size_t count = 0;
+    std::size_t capacity = 0;
+    bool trimmed = false;  // then no row comes after rows[max_rows - 1] any more
+  };
+
+  Unit& unit(std::string_view name);
+  void enlarge_index();
+  const char* write(std::string_view record);
+  // How many rows of a unit wait before some are taken away.
+  std::size_t most_waiting() const;
+  void enlarge(Unit& unit, std::size_t capacity);
+  // Takes all but the first max_rows rows of the unit away.
+  void trim(Unit& unit);
+  // Moves the rows to an arena of their own.
+  void compact();
+
+  std::uint64_t max_rows_;
+  std::vector<Unit*> units_;
+  std::vector<Unit*> index_;  // open addressing by the hash of the name
+  Arena names_;               // and units
+  Arena rows_;
+  std::size_t live_ = 0;  // bytes in rows_ that are in use
+};
+
+}  // namespace snapdp
