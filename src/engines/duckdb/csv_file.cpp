@@ -11,6 +11,7 @@
 #include "engines/duckdb/file_kind.h"
 #include "engines/duckdb/utf8.h"
 #include "snapdp/error.h"
+#include "snapdp/text.h"
 
 namespace snapdp::engine {
 namespace {
@@ -124,7 +125,7 @@ void CsvFile::require_unchanged() const {
 }
 
 void CsvFile::fail(const std::string& problem) const {
-  throw Error(ErrorCode::io, "path", "path = " + shown_path(path_) + ": " + problem);
+  throw Error(ErrorCode::io, "path", "path = " + quoted_path(path_) + ": " + problem);
 }
 
 void CsvFile::read_header(char delimiter) {

@@ -12,6 +12,7 @@
 #include "engines/duckdb/csv_file.h"
 #include "engines/duckdb/utf8.h"
 #include "snapdp/error.h"
+#include "snapdp/text.h"
 
 namespace snapdp::engine {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 constexpr const char* patterns = "*?[";
 
 [[noreturn]] void refuse_path(ErrorCode code, const std::string& path, const std::string& rule) {
-  throw Error(code, "path", "path = " + shown_path(path) + ": " + rule);
+  throw Error(code, "path", "path = " + quoted_path(path) + ": " + rule);
 }
 
 bool is_link(const std::string& path) {
@@ -87,7 +88,7 @@ FileFormat format_of(const DuckdbOptions& options, const std::string& extension)
   if (extension == ".csv" || extension == ".txt" || holds_tabs(extension)) return FileFormat::csv;
   throw Error(
       ErrorCode::invalid_argument, "format",
-      "format: the name " + shown_path(options.path) +
+      "format: the name " + quoted_path(options.path) +
           " does not tell whether the file is CSV or Parquet; let it end in .csv, .txt, .tsv or .tab (tabs "
           "between the cells), .parquet or .pq");
 }

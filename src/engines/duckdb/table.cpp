@@ -8,6 +8,7 @@
 #include "engines/duckdb/file_kind.h"
 #include "engines/duckdb/utf8.h"
 #include "snapdp/error.h"
+#include "snapdp/text.h"
 
 namespace snapdp::engine {
 namespace {
@@ -211,7 +212,7 @@ std::vector<ParquetColumn> parquet_columns(const Connection& connection, const s
 // The place of a column that can be used.
 std::size_t find_column(const Table& table, const std::string& name) {
   if (const std::string problem = column_problem(table.columns(), name); !problem.empty())
-    throw Error(ErrorCode::bad_data, "column", "column " + shown(name) + " " + problem);
+    throw Error(ErrorCode::bad_data, "column", "column " + quoted_text(name) + " " + problem);
   const auto column = std::find_if(table.columns().begin(), table.columns().end(),
                                    [&](const SourceColumn& each) { return each.name == name; });
   return static_cast<std::size_t>(column - table.columns().begin());
