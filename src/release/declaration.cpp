@@ -49,21 +49,53 @@ std::string canonical_string(std::string_view text) {
   return quoted + '"';
 }
 
-// A number of at most 100 digits as TOML reads it back, whatever its size: 12, 0.25, 123e-45; in quotes where TOML's
-// parser might not hold it, or when it has no finite decimal.
-std::string canonical_number(const Rational& value) {
+// Whether a declaration that says it means `value`: numbers of people have limits, and those of theirs that are written in
+// another form may break them.
+bool reads_back(const std::string& text, const Rational& value) {
+  try {
+    return parse_rational(text, "") == value;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// N 10^-places, as d.ddd e+-x.
+std::string scientific(const Integer& whole, long places) {
+  const bool negative = whole < 0;
+  std::string digits = Integer(::abs(whole)).get_str();
+  const long exponent = static_cast<long>(digits.size()) - 1 - places;
+  digits.erase(digits.find_last_not_of('0') + 1);
+  return (negative ? "-" : "") + digits.substr(0, 1) + (digits.size() > 1 ? "." + digits.substr(1) : "") +
+         "e" + std::to_string(exponent);
+}
+
+// A number of at most 100 digits as TOML reads it back, whatever its size: 12, 0.25, 123e-45; nothing when only the form
+// that it was written in is short enough.
+std::optional<std::string> canonical_number(const Rational& value) {
   constexpr int most_places = 600;  // parse_rational reads no decimal of more
   if (value.get_den() == 1 && value.get_num().fits_slong_p()) return value.get_num().get_str();
   std::string text = to_string(value);
+  std::string shorter;
   if (text.find('/') == std::string::npos) {
     const bool whole = text.find_first_not_of("-0123456789") == std::string::npos;
-    return whole ? text + ".0" : text;
+    if (whole) {
+      text += ".0";
+      shorter = scientific(value.get_num(), 0);
+    }
+  } else {
+    text = '"' + text + '"';
+    Rational scaled = value;
+    for (int places = 0; places <= most_places; ++places, scaled *= 10) {
+      if (scaled.get_den() != 1) continue;
+      text = scaled.get_num().get_str() + "e-" + std::to_string(places);
+      shorter = scientific(scaled.get_num(), places);
+      break;
+    }
   }
-  Rational scaled = value;
-  for (int places = 0; places <= most_places; ++places, scaled *= 10) {
-    if (scaled.get_den() == 1) return scaled.get_num().get_str() + "e-" + std::to_string(places);
-  }
-  return '"' + text + '"';
+  const std::string bare = text.front() == '"' ? text.substr(1, text.size() - 2) : text;
+  if (reads_back(bare, value)) return text;
+  if (reads_back(shorter, value)) return shorter;
+  return std::nullopt;
 }
 
 bool is_bare(std::string_view key) {
@@ -95,7 +127,10 @@ class Canonical {
         text += (text.empty() ? "" : ", ") + canonical_key(name) + " = " + entry;
       return "{ " + text + " }";
     }
-    if (node.is_number()) return canonical_number(document_.number(node, "", key));
+    if (node.is_number()) {
+      const Rational number = document_.number(node, "", key);
+      return canonical_number(number).value_or(canonical_string(to_string(number)));
+    }
     if (const auto* text = node.as_string()) return this->text(text->get(), key);
     if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
     return document_.shown(node);  // a date; no key takes one
@@ -109,7 +144,8 @@ class Canonical {
       try {
         const Rational number = parse_rational(text, key);
         const Rational size = abs(number);
-        if (size == 0 || (size < largest && size * largest > 1)) return canonical_number(number);
+        if (size == 0 || (size < largest && size * largest > 1))
+          return canonical_number(number).value_or(canonical_string(text));
       } catch (const Error&) {
         return canonical_string(text);  // the reader of the key says what is wrong with it
       }
@@ -448,6 +484,11 @@ std::string Declaration::canonical_text() const {
   if (data != entries.end()) add(data->first, data->second);
   for (const auto& [name, keys] : entries) {
     if (name != "data") add(name, keys);
+  }
+  // Nobody may find out later that a ledger keeps what cannot be read.
+  if (parse(text, dataset).entries != entries) {
+    throw Error(ErrorCode::invalid_argument, "declaration",
+                "declaration: it does not read back as it is kept; write its numbers as shorter decimals");
   }
   return text;
 }

@@ -37,7 +37,8 @@ class AfterDebitTest : public ToolTest {
  protected:
   AfterDebitTest() {
     write("people.csv", "age\n10\n20\n30\n40\n");
-    create_ledger("add-remove");
+    ask(statistic("n", "kind = \"count\"\nepsilon = 1"));
+    create_ledger();
   }
 
   void ask(const std::string& statistics) const { write("people.toml", add_remove_head + statistics); }
@@ -171,8 +172,8 @@ class InterruptedReleaseTest : public AfterDebitTest {
  protected:
   InterruptedReleaseTest() {
     std::filesystem::create_directory(path("ledger"));
-    std::filesystem::rename(path("people.ledger"), path("ledger/people.ledger"));
     ask(histogram(50));
+    succeed({"ledger", "create", "ledger/people.ledger", "people.toml", "--epsilon", "1000"});
   }
 
   struct Interrupted {

@@ -78,8 +78,8 @@ class AfterDebit {
     const Specification specification = Specification::parse(text_, "s.toml");
     std::optional<Released> released;
     try {
-      released =
-          release(specification, book, [&] { return std::make_unique<MemorySource>(random.source()); });
+      released = release(specification, book,
+                         [&](const Declaration&) { return std::make_unique<MemorySource>(random.source()); });
     } catch (const Error& error) {
       require(book.balance().spent == before, std::string("refused after the debit: ") + error.what());
       // The total may have become too long a fraction; the next specification gets another ledger.

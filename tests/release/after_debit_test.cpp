@@ -52,7 +52,7 @@ class AfterDebitTest : public testing::Test {
   Released run(const std::string& text, const ReleaseOptions& options = {}) {
     return release(
         Specification::parse(add_remove_head + text, "s.toml"), ledger_,
-        [] {
+        [](const Declaration&) {
           auto source = std::make_unique<MemorySource>();
           source->add("x", MemorySource::Reals{1, 2, 3, 4});
           source->add("y", MemorySource::Reals{-1, 2, 0.5, 4});

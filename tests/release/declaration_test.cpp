@@ -147,7 +147,10 @@ TEST(Declaration, HasOneCanonicalTextThatReadsBack) {
 TEST(Declaration, NumbersOfAnySizeReadBackFromItsCanonicalText) {
   for (const char* number :
        {"1e300", "-1e-300", "9223372036854775808.0", "0.1", "\"1e-400\"", "\"1e400\"", "\"1/7\"",
-        "\"0x1p-1000\"", "-0.0", "1234567890123456789012345678901234567890.5", "1e-45"}) {
+        "\"0x1p-1000\"", "-0.0", "1234567890123456789012345678901234567890.5", "1e-45",
+        // Longer than people may write them, in the form that is the usual one.
+        "\"0x1p-400\"", "\"0x1p-900\"", "1.2345678901234567890123456789012345678901234e250",
+        "-1.2345678901234567890123456789012345678901234e-250", "\"1/3e200\""}) {
     const std::string text =
         replaced(people_text, "bounds = [0, 100]", std::string("bounds = [") + number + ", " + number + "]");
     const Declaration declaration =

@@ -206,9 +206,30 @@ class RandomSpecification {
     return "split = [" + list + "]\n";
   }
 
-  std::string mechanism(bool integer, bool may_be_precise) {
+  // What values and outputs are clamped to, and guesses at them.
+  std::string range() {
+    std::string text;
+    if (chance(12)) text += "range = \"none\"\n";
+    if (text.empty() && chance(8))
+      text += "range = { gamma = " + quoted(pick<std::string>({"0.01", "1e-300", "1/3", "0.999"})) + " }\n";
+    if (text.empty() && chance(6)) {
+      const long size = magnitude(307);
+      const std::string lower = pick<std::string>({"none", "0", "-" + positive(size)});
+      text += "range = [" + quoted(lower) + ", " +
+              quoted(lower != "none" && chance(4) ? "none" : positive(size)) + "]\n";
+    }
+    if (chance(8)) text += "guesses = [" + quoted(positive(magnitude(300))) + ", \"1/7\"]\n";
+    return text;
+  }
+
+  std::string range_and_noise(bool integer, bool may_be_precise) {
+    if (may_be_precise && chance(2)) return range() + noise(integer, may_be_precise);
+    return noise(integer, may_be_precise);
+  }
+
+  std::string noise(bool integer, bool may_be_precise) {
     if (integer && chance(4)) return "noise = \"geometric\"\n";
-    if (!add_remove() && may_be_precise && chance(4)) {
+    if ((!add_remove() || chance(4)) && may_be_precise && chance(4)) {
       return "mode = \"precision\"\n" +
              (chance(2) ? "precision = " + std::to_string(pick<int>({24, 53, 64, 118, 300})) + "\n"
                         : std::string());
@@ -231,26 +252,27 @@ class RandomSpecification {
         parts_of(kind, add_remove() ? Neighbors::add_remove : Neighbors::change_one).size();
     switch (kind) {
       case StatisticKind::count:
-        text += (chance(2) ? "nonnegative = true\n" : "") + mechanism(true, false);
+        text += (chance(2) ? "nonnegative = true\n" : "") + (add_remove() ? range() : "") + noise(true, true);
         break;
       case StatisticKind::sum:
         text += chance(2) ? "column = \"i\"\ntype = \"integer\"\nbounds = " + whole_bounds() + "\n" +
-                                mechanism(true, true)
-                          : "column = \"x\"\nbounds = " + bounds() + "\n" + mechanism(false, true);
+                                range_and_noise(true, true)
+                          : "column = \"x\"\nbounds = " + bounds() + "\n" + range_and_noise(false, true);
         break;
       case StatisticKind::mean:
       case StatisticKind::variance:
       case StatisticKind::standard_deviation:
-        text += "column = \"x\"\nbounds = " + bounds() + "\n" + mechanism(false, parts == 0) + split(parts);
+        text +=
+            "column = \"x\"\nbounds = " + bounds() + "\n" + range_and_noise(false, parts == 0) + split(parts);
         break;
       case StatisticKind::covariance:
       case StatisticKind::correlation:
         text += "columns = [\"x\", \"y\"]\nbounds = [" + bounds() + ", " + bounds() + "]\n" +
-                mechanism(false, parts == 0) + split(parts);
+                range_and_noise(false, parts == 0) + split(parts);
         break;
       case StatisticKind::moment:
         text += "column = \"x\"\norder = " + std::to_string(between(1, 4)) + "\nbounds = " + bounds() + "\n" +
-                mechanism(false, true);
+                range_and_noise(false, true);
         break;
       case StatisticKind::histogram:
         if (chance(2)) {
@@ -259,20 +281,20 @@ class RandomSpecification {
           text += "column = \"x\"\nedges = " + numbers(between(2, 9), true) + "\n";
         }
         text += (chance(2) ? "other = \"bin\"\n" : "") +
-                std::string(chance(2) ? "nonnegative = true\n" : "") + mechanism(true, true);
+                std::string(chance(2) ? "nonnegative = true\n" : "") + range_and_noise(true, true);
         break;
       case StatisticKind::distinct:
         text += chance(2)
                     ? "column = \"t\"\ncategories = " + texts(between(0, 5)) + "\n"
                     : "column = \"x\"\ntype = \"real\"\ncategories = " + numbers(between(1, 9), false) + "\n";
-        text += mechanism(true, true);
+        text += range_and_noise(true, true);
         break;
       case StatisticKind::median:
-        text += "column = \"x\"\nedges = " + numbers(between(3, 40), true) + "\n" + mechanism(true, true);
+        text += "column = \"x\"\nedges = " + numbers(between(3, 40), true) + "\n" + noise(true, true);
         break;
       case StatisticKind::quantiles:
         text += "column = \"x\"\nedges = " + numbers(between(3, 40), true) +
-                "\nquantiles = [0, \"1/3\", 0.5, \"0." + digits(60) + "\", 1]\n" + mechanism(true, true);
+                "\nquantiles = [0, \"1/3\", 0.5, \"0." + digits(60) + "\", 1]\n" + noise(true, true);
         break;
     }
     const bool quantiles = kind == StatisticKind::median || kind == StatisticKind::quantiles;

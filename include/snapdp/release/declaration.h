@@ -97,7 +97,8 @@ struct Declaration {
   // not of the dataset that the ledger is for.
   static std::optional<Declaration> of(const Ledger& ledger);
 
-  // TOML that reads back as this declaration, the same for every way to write it.
+  // TOML that reads back as this declaration, the same for every way to write it. Throws invalid_argument when it would not
+  // read back: when it is longer than a declaration may be.
   std::string canonical_text() const;
   // The same declaration with its relative path taken from another folder.
   Declaration moved_to(const std::filesystem::path& folder) const;
