@@ -51,7 +51,11 @@ void register_all() {
     };
     add("accuracy/conservative", [=](int i) { return conservative_accuracy(accuracy_query(i, automatic)); });
     add("accuracy/tight", [=](int i) { return tight_accuracy(accuracy_query(i, automatic)); });
-    add("accuracy/on_grid", [=](int i) { return accuracy_on_grid(accuracy_query(i, automatic), Grid(0)); });
+    add("accuracy/on_grid", [=](int i) {
+      AccuracyQuery query = accuracy_query(i, automatic);
+      query.values = Grid(0);
+      return tight_accuracy(query);
+    });
     add("accuracy/clamped", [=](int i) { return clamped_accuracy(accuracy_query(i, automatic), 0, 100); });
     add("accuracy/clamped_narrow",
         [=](int i) { return clamped_accuracy(accuracy_query(i, automatic), 0, 5); });

@@ -36,7 +36,8 @@ LossQuestion question_of(const MechanismQuestion& given) {
     if (given.precision)
       refuse("--precision", ": exact mode has none; leave it out or choose --mode precision");
     question.scale = *given.scale;
-    question.grid = given.noise == NoiseKind::geometric ? Grid(0) : given.grid.resolve(question.scale, false);
+    question.grid =
+        given.noise == NoiseKind::geometric ? Grid(0) : given.grid.resolve(question.scale, given.integer);
     return question;
   }
   given.require_range(precision_needs_range);

@@ -120,6 +120,8 @@ void add_noise_options(CLI::App& command, MechanismArguments& arguments, const s
   add(command, "--precision", arguments.precision, "Bits of precision mode (118, or more for a tiny epsilon)",
       "P");
   add(command, "--noise", arguments.noise, "laplace, or geometric for integer statistics (laplace)", "N");
+  command.add_flag("--integer", arguments.integer,
+                   "The statistic is an integer, as counts are: accuracies are those of integers");
   command.add_flag("--json", arguments.json, "Print JSON instead of a table");
   command.footer(numbers_footer);
 }
@@ -144,6 +146,7 @@ MechanismQuestion::MechanismQuestion(const MechanismArguments& arguments)
       mode(choice_of(arguments.mode, "--mode", Mode::exact, Mode::precision)),
       precision(precision_of(arguments.precision)),
       noise(choice_of(arguments.noise, "--noise", NoiseKind::laplace, NoiseKind::geometric)),
+      integer(arguments.integer || noise == NoiseKind::geometric),
       alpha(parse_rational(arguments.alpha, "--alpha"), "--alpha"),
       target(positive_if_given(arguments.target, "--target-accuracy")),
       at(not_negative(arguments.at, "--at")),
@@ -154,8 +157,9 @@ MechanismQuestion::MechanismQuestion(const MechanismArguments& arguments)
     refuse("--lower",
            " = " + arguments.lower + ": must be less than --upper = " + arguments.upper + "; swap them");
   }
-  if (noise == NoiseKind::geometric && value && *value != std::floor(*value)) {
-    refuse("--value", " = " + arguments.value + ": must be a whole number, because --noise is geometric");
+  if (integer && value && *value != std::floor(*value)) {
+    refuse("--value", " = " + arguments.value + ": must be a whole number, because " +
+                          (noise == NoiseKind::geometric ? "--noise is geometric" : "of --integer"));
   }
 }
 
@@ -175,7 +179,7 @@ Mechanism MechanismQuestion::mechanism(const Rational& loss) const {
                     .lower = lower,
                     .upper = upper,
                     .grid = grid,
-                    .integer = noise == NoiseKind::geometric,
+                    .integer = integer && (mode == Mode::exact || noise == NoiseKind::geometric),
                     .mode = mode,
                     .precision = precision,
                     .noise = noise});
@@ -192,6 +196,7 @@ Rational MechanismQuestion::epsilon_for(const Rational& accuracy) const {
   if (mode == Mode::exact) {
     EpsilonQuery query{.sensitivity = sensitivity.rational(), .accuracy = accuracy, .alpha = alpha};
     query.grid = grid;
+    query.integer = integer;
     query.noise = noise;
     if (has_range() && *lower < *upper) query.range = to_double_up(Rational(*upper) - Rational(*lower));
     Rational least = epsilon_for_accuracy(query);
@@ -204,8 +209,11 @@ Rational MechanismQuestion::epsilon_for(const Rational& accuracy) const {
            " = " + to_string(accuracy) + ": is not below the width of the range; any guess is that accurate");
   }
   if (!has_range() || *lower == *upper || !grid.is_automatic()) mechanism(1);
-  const std::optional<Rational> least =
-      least_epsilon([&](const Rational& loss) { return mechanism(loss).accuracy(alpha).tight <= accuracy; });
+  std::optional<Rational> also;
+  if (integer && has_range()) also = last_epsilon_on_grid(sensitivity.rational(), *lower, *upper, Grid(0));
+  const std::optional<Rational> least = least_epsilon(
+      [&](const Rational& loss) { return mechanism(loss).accuracy(alpha, 0, values()).tight <= accuracy; },
+      also);
   if (!least) {
     refuse("--target-accuracy", " = " + to_string(accuracy) +
                                     ": no epsilon reaches it in precision mode between these bounds; ask for "

@@ -27,6 +27,7 @@ struct MechanismArguments {
   std::string target;
   std::string at;
   std::string gamma = "0.05";
+  bool integer = false;
   bool json = false;
 };
 
@@ -55,6 +56,8 @@ struct MechanismQuestion {
   Mechanism mechanism(const Rational& loss) const;
   // The same between other bounds.
   Mechanism mechanism(const Rational& loss, double from, double to) const;
+  // The grid of the statistic's values, where it is known.
+  std::optional<Grid> values() const { return integer ? std::optional(Grid(0)) : std::nullopt; }
   // The least epsilon whose tight accuracy is `accuracy` or better. Throws when there is none.
   Rational epsilon_for(const Rational& accuracy) const;
   // --epsilon, or else the least that reaches --target-accuracy.
@@ -70,6 +73,7 @@ struct MechanismQuestion {
   Mode mode;
   std::optional<long> precision;
   NoiseKind noise;
+  bool integer;  // as --integer says, or geometric noise needs
   FailureRate alpha;
   std::optional<Rational> target;
   std::optional<Rational> at;

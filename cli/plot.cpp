@@ -86,7 +86,7 @@ std::string plot_accuracy(const MechanismQuestion& question) {
     const double factor = std::exp2(6.0 * i / steps - 3);
     const Rational epsilon = chosen * Rational(factor);
     try {
-      const Accuracy accuracy = question.mechanism(epsilon).accuracy(question.alpha);
+      const Accuracy accuracy = question.mechanism(epsilon).accuracy(question.alpha, 0, question.values());
       const double x = to_double_nearest(epsilon);
       conservative.emplace_back(x, accuracy.conservative);
       tight.emplace_back(x, accuracy.tight);
@@ -129,10 +129,11 @@ std::string plot_accuracy(const MechanismQuestion& question) {
   panel.key(keys, 0, chart::gray, "conservative");
   panel.key(keys, 1, chart::blue, "tight");
   panel.key(keys, 2, chart::orange, "Laplace, without rounding", chart::dashed);
-  panel.key(keys, 3, chart::green,
-            "\xce\xb5 = " + short_number(chosen) + ": \xc2\xb1" +
-                round_up_to_digits(Rational(mechanism.accuracy(question.alpha).tight), 4),
-            "stroke-width=\"1\" stroke-dasharray=\"2 3\"");
+  panel.key(
+      keys, 3, chart::green,
+      "\xce\xb5 = " + short_number(chosen) + ": \xc2\xb1" +
+          round_up_to_digits(Rational(mechanism.accuracy(question.alpha, 0, question.values()).tight), 4),
+      "stroke-width=\"1\" stroke-dasharray=\"2 3\"");
   panel.frame();
   return svg.finish();
 }

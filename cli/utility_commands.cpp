@@ -68,9 +68,12 @@ void print(const TextTable& table) {
 // --- accuracy
 
 // The probability of an error larger than `at`: for the value, or else the largest over all values.
-double miss_of(const Mechanism& mechanism, const std::optional<double>& value, const Rational& at) {
-  if (value) return ReleaseLaw(mechanism, *value).miss(at);
-  if (mechanism.noise() == NoiseKind::laplace) return worst_miss(mechanism.scale(), mechanism.grid(), at);
+double miss_of(const Mechanism& mechanism, const MechanismQuestion& question, const Rational& at) {
+  if (question.value) return ReleaseLaw(mechanism, *question.value).miss(at);
+  if (mechanism.noise() == NoiseKind::laplace) {
+    const bool exact = mechanism.mode() == Mode::exact;
+    return worst_miss(mechanism.scale(), mechanism.grid(), at, exact ? question.values() : std::nullopt);
+  }
   OutputNoise free = mechanism.output_noise();
   free.lower.reset();
   free.upper.reset();
@@ -82,11 +85,11 @@ void accuracy(const MechanismArguments& arguments) {
   std::optional<Rational> least;
   if (question.target) least = question.epsilon_for(*question.target);
   const Mechanism mechanism = question.mechanism(question.epsilon ? *question.epsilon : *least);
-  const Accuracy accuracy = mechanism.accuracy(question.alpha);
+  const Accuracy accuracy = mechanism.accuracy(question.alpha, 0, question.values());
   std::optional<double> for_value;
   if (question.value) for_value = ReleaseLaw(mechanism, *question.value).accuracy(question.alpha);
   std::optional<double> miss;
-  if (question.at) miss = miss_of(mechanism, question.value, *question.at);
+  if (question.at) miss = miss_of(mechanism, question, *question.at);
   if (arguments.json) {
     Json json = {{"conservative", number(accuracy.conservative)},
                  {"tight", number(accuracy.tight)},
@@ -346,8 +349,8 @@ void bound(const MechanismArguments& arguments) {
     epsilon = free.epsilon_for(*question.target);
   } else {
     const std::optional<Rational> least = least_epsilon([&](const Rational& loss) {
-      return minimal_of(question, loss, middle, half_range).mechanism.accuracy(question.alpha).tight <=
-             *question.target;
+      const Mechanism mechanism = minimal_of(question, loss, middle, half_range).mechanism;
+      return mechanism.accuracy(question.alpha, 0, question.values()).tight <= *question.target;
     });
     if (!least) {
       throw Error(ErrorCode::invalid_argument, "--target-accuracy",
@@ -397,11 +400,12 @@ void add_accuracy(CLI::App& tool, Commands& commands) {
   CLI::App* command =
       add_command(tool, commands, "accuracy", "How near the exact statistic a release will be.", accuracy,
                   "  snapdp accuracy --epsilon 0.5 --sensitivity 1\n"
-                  "  snapdp accuracy --sensitivity 1 --target-accuracy 10 --alpha 0.01\n"
+                  "  snapdp accuracy --sensitivity 1 --integer --target-accuracy 10 --alpha 0.01\n"
                   "  snapdp accuracy --epsilon 1 --sensitivity 1 --grid notes --value 0.25 --at 3 --json\n");
   command->footer(
-      "tight: the least half width that holds for every real value. conservative: the notes' formula. JSON: "
-      "conservative,\n"
+      "tight: the least half width that holds for every real value, or with --integer for every integer. "
+      "conservative:\n"
+      "the notes' formula. JSON: conservative,\n"
       "tight, laplace, for_value (with --value), epsilon (with --target-accuracy), miss (with --at: the "
       "probability of a\n"
       "larger error at --value, or for the worst value); what was not asked is null.\n\n" +

@@ -107,8 +107,8 @@ Accuracy Measurement::accuracy(const FailureRate& alpha) const {
   const FloatEnvironment environment;
   const StatisticDomain& statistic = aggregation_.output_domain();
   // An integer statistic is exact on its grid; any other was rounded to it, by at most half its spacing.
-  return mechanism_.accuracy(
-      alpha, statistic.integer ? Rational(0) : Rational(statistic.grid.spacing().rational() / 2));
+  if (statistic.integer) return mechanism_.accuracy(alpha, 0, statistic.grid);
+  return mechanism_.accuracy(alpha, Rational(statistic.grid.spacing().rational() / 2));
 }
 
 Release Measurement::release(const Chunk& rows, BudgetAccountant& accountant) const {

@@ -46,6 +46,7 @@ void check_common(const Rational& rounding_error, const std::optional<double>& r
 void check(const AccuracyQuery& query) {
   check_scale(query.scale);
   check_grid(query.grid);
+  if (query.values) check_grid(*query.values);
   if (query.noise == NoiseKind::geometric && query.grid != Grid(0)) {
     refuse("grid", to_string(query.grid), "geometric noise gives integers: use 2^0");
   }
@@ -73,21 +74,43 @@ Real in_units(const Rational& value, Grid grid) {
   return Real(divided(value, grid));
 }
 
-// The supremum over real y of P(|out - y| > a), with a and ratio = scale/grid in units of the grid.
-//
-// Let p > a and m > a be the distances from y to the next outputs beyond a above and below. Both tails
-// together are P = (e^-(p-1/2)/ratio + e^-(m-1/2)/ratio) / 2, and p + m is an integer > 2 a, because both
-// ends are outputs. For a fixed sum P is convex, so the worst y has p -> a (or, mirrored, m -> a) and the
-// least sum, floor(2 a) + 1:
-//   P = e^-(a-1/2)/ratio (1 + e^-d/ratio) / 2,   d = floor(2 a) + 1 - 2 a.
-// Needs a >= 1/2; below that a y halfway between two outputs has no output within a, and P = 1.
+// Which outputs miss, seen from the worst y, in units of the grid. Let p and m be the distances from y to the next outputs
+// beyond the accuracy a above and below. Both tails together are P = (e^-(p-1/2)/ratio + e^-(m-1/2)/ratio) / 2, and p + m
+// is an integer, because both ends are outputs. For a fixed sum P is convex, so the worst y has the least p (or, mirrored,
+// m), called `near`, and the least sum, 2 near + `gap`:
+//   P = e^-(near-1/2)/ratio (1 + e^-gap/ratio) / 2.
+// Needs near >= 1/2; below that a y about halfway between two outputs has none within a, and P = 1.
+//   y real:         p > a and m > a come as close to a as one likes: near = a, and the sum is above 2 a.
+//   y on a grid g:  the errors are multiples of g when g <= 1, and near = t, the least of them above a, which some y
+//                   has; the sum is at least 2 t. With g > 1 all values are outputs, like with g = 1.
 template <typename Real>
-Real worst_miss_in_units(const Real& a, const Real& ratio) {
-  const Real one(1.0);
+struct Miss {
+  Real near;
+  Real gap;
+};
+
+template <typename Real>
+Miss<Real> miss_of_reals(const Real& a) {
   const Real twice = ldexp(a, 1);
-  const Real d = floor(twice) + one - twice;
-  const Real inverse = one / ratio;
-  return ldexp(exp((Real(0.5) - a) * inverse) * (one + exp(-d * inverse)), -1);
+  return {a, floor(twice) + Real(1.0) - twice};
+}
+
+template <typename Real>
+Miss<Real> miss_on_grid(const Real& t) {
+  const Real twice = ldexp(t, 1);
+  return {t, -floor(-twice) - twice};
+}
+
+// g = 2^-places in units of the output grid.
+int places_of(Grid values, Grid grid) {
+  return static_cast<int>(std::max(grid.exponent() - values.exponent(), 0L));
+}
+
+// The worst P.
+template <typename Real>
+Real probability(const Miss<Real>& miss, const Real& ratio) {
+  const Real inverse = Real(1.0) / ratio;
+  return ldexp(exp((Real(0.5) - miss.near) * inverse) * (Real(1.0) + exp(-miss.gap * inverse)), -1);
 }
 
 // P(|K| > 0) = 2 q / (1 + q) for geometric noise; P(|K| > n) is q^n times that.
@@ -142,7 +165,7 @@ struct TightPoint {
   bool at_jump;
 };
 
-// Inverts worst_miss_in_units. With x = 1/(2 ratio) and a in [k/2, (k+1)/2) it is
+// Inverts the worst miss of reals. With x = 1/(2 ratio) and a in [k/2, (k+1)/2) it is
 //   e^-kx cosh(((k+1)/2 - a) / ratio),
 // which falls to the limit e^-kx at the right end, and from there jumps down. The least integer k with e^-kx
 // < alpha is floor(L/x) + 1 with L = ln(1/alpha). In that piece a = (k+1)/2 - ratio arccosh(e^r), r = k x -
@@ -163,14 +186,33 @@ TightPoint<Real> tight_point(const Real& ratio, const Rational& alpha) {
 
 }  // namespace
 
+namespace {
+
+// The worst miss on a grid g before t is that of reals just before t; see Miss. So the answer is t - g for the least
+// multiple t of g from which on that is at most alpha: at or above the tight a of reals, or beyond it where the miss jumps
+// there.
+template <typename Real>
+Real tight_on_grid(const TightPoint<Real>& point, int places) {
+  const Real one(1.0);
+  const Real steps = ldexp(point.a, places);
+  const Real t = point.at_jump ? floor(steps) + one : -floor(-steps);
+  return ldexp(t - one, -places);
+}
+
+}  // namespace
+
 TightAccuracy unclamped_accuracy(const AccuracyQuery& query) {
   return certify([&](auto zero) {
     using Real = decltype(zero);
     const long grid = query.grid.exponent();
     const Real ratio = Real::scaled(query.scale, -grid);
-    const Real a = query.noise == NoiseKind::geometric
-                       ? steps_down_to(geometric_miss(ratio), Real(query.alpha.value()), ratio)
-                       : tight_point(ratio, query.alpha.value()).a;
+    Real a;
+    if (query.noise == NoiseKind::geometric) {
+      a = steps_down_to(geometric_miss(ratio), Real(query.alpha.value()), ratio);
+    } else {
+      const TightPoint<Real> point = tight_point(ratio, query.alpha.value());
+      a = query.values ? tight_on_grid(point, places_of(*query.values, query.grid)) : point.a;
+    }
     return TightAccuracy{round_up(a, grid),
                          round_up(a + in_units<Real>(query.rounding_error, query.grid), grid)};
   });
@@ -182,56 +224,38 @@ double tight_accuracy(const AccuracyQuery& query) {
   return within(unclamped_accuracy(query).in_all, query.range);
 }
 
-// For values on a grid g the errors are multiples of g when g <= 1, in units of the output grid; with g > 1 all values
-// are outputs, like with g = 1. The worst y now has p = t, the least multiple of g above a, instead of p -> a, so that
-// the miss at a is that of worst_miss_in_units just before t. The answer is t - g for the least multiple t of g from
-// which on that is at most alpha: at or above the tight a, or beyond it when the tight a is a jump.
-double accuracy_on_grid(const AccuracyQuery& query, Grid values) {
-  const FloatEnvironment environment;
-  check(query);
-  if (query.noise != NoiseKind::laplace) {
-    refuse("noise", "geometric", "its values are integers always; use tight_accuracy");
-  }
-  const long places = std::max(query.grid.exponent() - values.exponent(), 0L);  // g = 2^-places
-  return within(certify([&](auto zero) {
-                  using Real = decltype(zero);
-                  const Real one(1.0);
-                  const Real ratio = Real::scaled(query.scale, -query.grid.exponent());
-                  const TightPoint<Real> point = tight_point(ratio, query.alpha.value());
-                  const Real steps = ldexp(point.a, static_cast<int>(places));
-                  const Real t = point.at_jump ? floor(steps) + one : -floor(-steps);
-                  return round_up(ldexp(t - one, static_cast<int>(-places)) +
-                                      in_units<Real>(query.rounding_error, query.grid),
-                                  query.grid.exponent());
-                }),
-                query.range);
-}
-
-double worst_miss(double scale, Grid grid, const Rational& accuracy) {
+double worst_miss(double scale, Grid grid, const Rational& accuracy, std::optional<Grid> values) {
   const FloatEnvironment environment;
   check_scale(scale);
   check_grid(grid);
+  if (values) check_grid(*values);
   if (accuracy < 0) refuse("accuracy", to_string(accuracy), "must not be negative");
-  if (accuracy < grid.spacing().rational() / 2) return 1.0;
   return certify([&](auto zero) {
     using Real = decltype(zero);
-    return round_up(
-        worst_miss_in_units(in_units<Real>(accuracy, grid), Real::scaled(scale, -grid.exponent())), 0);
+    const Real a = in_units<Real>(accuracy, grid);
+    Miss<Real> miss;
+    if (values) {
+      const int places = places_of(*values, grid);
+      miss = miss_on_grid(ldexp(floor(ldexp(a, places)) + Real(1.0), -places));
+    } else {
+      miss = miss_of_reals(a);
+    }
+    if (sign(miss.near - Real(0.5)) < 0) return 1.0;
+    return round_up(probability(miss, Real::scaled(scale, -grid.exponent())), 0);
   });
 }
 
 namespace {
 
-// The scale at which the worst miss at a = `accuracy` (units of the grid, >= 1/2) is alpha: Newton's method on
-// g(s) = (a - 1/2) s - ln((1 + e^-ds) / 2) - ln(1/alpha), s = 1/ratio, which increases and is concave; Laplace's
-// scale is an s on the low side. Only a start for the certified search.
-double approximate_ratio(double accuracy, double log_rate) {
-  const double d = std::floor(2 * accuracy) + 1 - 2 * accuracy;
-  double s = log_rate / accuracy;
+// The scale at which the worst miss is alpha, near >= 1/2: Newton's method on g(s) = (near - 1/2) s - ln((1 + e^-gap s) / 2)
+// - ln(1/alpha), s = 1/ratio, which increases and is concave; Laplace's scale is an s on the low side. Only a start for the
+// certified search.
+double approximate_ratio(const Miss<double>& miss, double log_rate) {
+  double s = log_rate / miss.near;
   for (int i = 0; i < 60; ++i) {
-    const double e = std::exp(-d * s);
-    const double value = (accuracy - 0.5) * s - std::log1p((e - 1) / 2) - log_rate;
-    const double step = -value / ((accuracy - 0.5) + d * e / (1 + e));
+    const double e = std::exp(-miss.gap * s);
+    const double value = (miss.near - 0.5) * s - std::log1p((e - 1) / 2) - log_rate;
+    const double step = -value / ((miss.near - 0.5) + miss.gap * e / (1 + e));
     s += step;
     if (!(std::fabs(step) > 1e-9 * s)) break;  // the error after this step is of the order of its square
   }
@@ -273,17 +297,18 @@ class Target {
     if (!(reported > 0x1p-1000 && reported < 0x1p1000)) reported = to_double_down(query.accuracy);
     Rational error_of_noise(reported);
     if (query.rounding_error != 0) error_of_noise -= query.rounding_error;
+    is_possible_ = error_of_noise >= 0;
     if (geometric()) {
-      error_of_noise_ = Constant(floor(error_of_noise));
+      reach_ = Constant(floor(error_of_noise));
     } else {
-      error_of_noise_ = Constant(std::move(error_of_noise));
+      reach_ = Constant(query.integer ? Rational(floor(error_of_noise) + 1) : std::move(error_of_noise));
       // A grid that suits no scale at all is refused in its own words.
       if (query.grid.is_explicit()) query.grid.resolve(Rational(1), query.integer);
     }
   }
 
-  // The error left to the noise, at most accuracy - rounding_error; a whole number of steps of geometric noise.
-  const Rational& error_of_noise() const { return error_of_noise_.value(); }
+  // Whether the statistic's own rounding leaves anything to the noise.
+  bool is_possible() const { return is_possible_; }
 
   // No grid: the choice has none for this scale. It is the same for all scales in (2^(j-1), 2^j].
   const std::optional<Grid>& grid(double scale) const {
@@ -303,7 +328,7 @@ class Target {
     return certify([&](auto zero) {
       using Real = decltype(zero);
       if (!geometric() && sign(steps<Real>() - Real(0.5)) < 0) return false;
-      return sign(miss<Real>(scale) - alpha_.template as<Real>()) <= 0;
+      return sign(probability_of_miss<Real>(scale) - alpha_.template as<Real>()) <= 0;
     });
   }
 
@@ -312,17 +337,16 @@ class Target {
     const double alpha = alpha_.approximately();
     const double log_rate =
         alpha < 0.5 ? -std::log(alpha) : -std::log1p(Rational(alpha_.value() - 1).get_d());
-    if (geometric()) return refined(approximate_geometric_scale(error_of_noise_.approximately(), log_rate));
-    // Laplace's accuracy is never larger, so start there.
-    const double quotient = error_of_noise_.approximately() / log_rate;
+    if (geometric()) return refined(approximate_geometric_scale(reach_.approximately(), log_rate));
+    // Laplace noise without rounding misses less often, so start there.
+    const double quotient = reach_.approximately() / log_rate;
     const double largest = quotient > 0x1p-1022 ? std::min(quotient, 0x1p1023) : 0x1p-1022;
     for (int j = std::min(std::ilogb(largest) + 1, 1023); j >= -1022; --j) {
       const double power = std::ldexp(1.0, j);
       if (!grid(power)) continue;
-      const double accuracy = approximate_steps();
-      if (accuracy < 0.5) continue;
-      const double scale =
-          std::ldexp(approximate_ratio(accuracy, log_rate), static_cast<int>(grid_->exponent()));
+      const Miss<double> miss = approximate_miss();
+      if (miss.near < 0.5) continue;
+      const double scale = std::ldexp(approximate_ratio(miss, log_rate), static_cast<int>(grid_->exponent()));
       // An explicit grid is the same for every j.
       if (query_.grid.is_explicit()) return refined(scale);
       if (scale > power) return power;
@@ -336,7 +360,15 @@ class Target {
     std::optional<Grid> finest;
     if (query_.grid.is_explicit() || query_.integer) finest = grid(1.0);
     Rational floor_error = query_.rounding_error;
-    if (finest && !geometric()) floor_error += finest->spacing().rational() / 2;
+    // Integers lie on the grid 1.
+    const bool rounds = finest && !geometric() && !(query_.integer && *finest == Grid(0));
+    if (rounds) floor_error += finest->spacing().rational() / 2;
+    if (query_.integer && query_.grid.is_notes() && is_possible_) {
+      refuse("accuracy", to_string(query_.accuracy),
+             "no epsilon reaches it: the notes' grid is 1 at least for an integer statistic, and so the "
+             "noise scale above "
+             "1/2; ask for more, or choose grid = \"auto\"");
+    }
     refuse("accuracy", to_string(query_.accuracy),
            "no epsilon reaches it: rounding alone may cost " + to_string(floor_error) +
                "; ask for more than that, or choose a finer grid");
@@ -345,24 +377,30 @@ class Target {
  private:
   bool geometric() const { return query_.noise == NoiseKind::geometric; }
 
-  // error_of_noise in steps of the grid.
+  // reach_ in steps of the grid.
   template <typename Real>
   Real steps() const {
-    return ldexp(error_of_noise_.as<Real>(), static_cast<int>(-grid_->exponent()));
+    return ldexp(reach_.as<Real>(), static_cast<int>(-grid_->exponent()));
   }
-  double approximate_steps() const {
-    return std::ldexp(error_of_noise_.approximately(), static_cast<int>(-grid_->exponent()));
+  template <typename Real>
+  Miss<Real> miss() const {
+    return query_.integer ? miss_on_grid(steps<Real>()) : miss_of_reals(steps<Real>());
+  }
+  Miss<double> approximate_miss() const {
+    const double steps = std::ldexp(reach_.approximately(), static_cast<int>(-grid_->exponent()));
+    const double twice = 2 * steps;
+    return {steps, (query_.integer ? std::ceil(twice) : std::floor(twice) + 1) - twice};
   }
 
-  // The worst miss at error_of_noise.
+  // The worst probability of an error beyond the target.
   template <typename Real>
-  Real miss(double scale) const {
+  Real probability_of_miss(double scale) const {
     const Real ratio = Real::scaled(scale, -grid_->exponent());
     if (geometric()) return geometric_miss(ratio) * exp(-(steps<Real>() / ratio));
-    return worst_miss_in_units(steps<Real>(), ratio);
+    return probability(miss<Real>(), ratio);
   }
 
-  // What one evaluation in double-double tells about the miss M at error_of_noise for scales nearby.
+  // What one evaluation in double-double tells about that probability M for scales nearby.
   struct Near {
     Grid grid;
     double scale;
@@ -372,7 +410,7 @@ class Target {
   };
 
   // One step of Newton's method in ln(scale) from a scale that is off by a few units in the last place. With s = grid /
-  // scale, a or n the error of the noise in steps and d as for worst_miss_in_units, the slope is
+  // scale, a and d near and gap of Miss, or n the error of the noise in steps, the slope is
   //   s (a - 1/2) + g,  g = s d / (e^(s d) + 1),  and for geometric noise  s (n + h),  h = 1 / (1 + e^-s),
   // and bends by at most 1 + s d, as |s dg/ds| <= g (1 + s d), and by at most 1 + s (1 - h) < 2.
   double refined(double scale) const {
@@ -381,23 +419,22 @@ class Target {
       const Fast one(1.0);
       const Fast half(0.5);
       const Fast s = one / Fast::scaled(scale, -grid_->exponent());
-      const Fast a = steps<Fast>();
       Near near{*grid_, scale, {}, {}, 2};
-      Fast miss;
+      Fast probability;
       if (geometric()) {
+        const Fast n = steps<Fast>();
         const Fast q = exp(-s);
-        miss = ldexp(q * exp(-(s * a)), 1) / (one + q);
-        near.slope = s * (a + one / (one + q));
+        probability = ldexp(q * exp(-(s * n)), 1) / (one + q);
+        near.slope = s * (n + one / (one + q));
       } else {
+        const auto [a, d] = miss<Fast>();
         if (sign(a - half) < 0) return scale;
-        const Fast twice = a + a;
-        const Fast d = floor(twice) + one - twice;
         const Fast e = exp(-(s * d));
-        miss = ldexp(exp((half - a) * s) * (one + e), -1);
+        probability = ldexp(exp((half - a) * s) * (one + e), -1);
         near.slope = s * (a - half + d * e / (one + e));
         near.bend = 2 + (s * d).approximately();
       }
-      near.excess = miss / alpha_.as<Fast>() - one;
+      near.excess = probability / alpha_.as<Fast>() - one;
       const double next = scale - scale * (near.excess.approximately() / near.slope.approximately());
       if (!(std::fabs(next - scale) < 0x1p-40 * scale)) return scale;
       near_ = near;
@@ -429,7 +466,10 @@ class Target {
 
   const EpsilonQuery& query_;
   Constant alpha_;
-  Constant error_of_noise_;
+  bool is_possible_ = true;
+  // The error left to the noise, at most accuracy - rounding_error; of geometric noise, a whole number. Of integers, whose
+  // errors are integers, the least error that is not left.
+  Constant reach_;
   // For the scales last asked about: j and their grid.
   mutable int octave_ = std::numeric_limits<int>::min();
   mutable std::optional<Grid> grid_ = Grid(0);
@@ -437,11 +477,12 @@ class Target {
 };
 
 // The tight accuracy increases with the scale. On one grid, because every tail does. Where the grid doubles from s to
-// 2 s, because with E = e^(-s/2 scale) and D = e^(-d/scale) the ratio of the worst misses at one a >= s is at least
-// (1 + D E^2) / (E (1 + D)), and 1 + D E^2 - E - D E = (1 - E)(1 - D E) >= 0; between s/2 and s the coarser grid
-// always misses. So the scales that reach the target are an interval, whose end is certified by two neighbours.
+// 2 s, because with E = e^(-s/2 scale) and D = e^(-gap/scale) the ratio of the worst misses at one near >= s is at least
+// (1 + D E^2) / (E (1 + D)), as the gap grows by s at most, and 1 + D E^2 - E - D E = (1 - E)(1 - D E) >= 0; between s/2
+// and s the coarser grid always misses. (The statistic's grid must not be coarser than s: integers have s >= 1.) So the
+// scales that reach the target are an interval, whose end is certified by two neighbours.
 double largest_scale(const Target& target) {
-  if (target.error_of_noise() < 0) target.refuse_unreachable();
+  if (!target.is_possible()) target.refuse_unreachable();
 
   // Positive doubles are ordered as their bits. Bisection of the normal doubles that starts at the guess and first
   // steps away from it by 1, 4, 16 ... units in the last place.

@@ -48,7 +48,7 @@ class ClampedMiss {
     if (sign(a - range) >= 0) return true;
     const Real both = range - ldexp(a, 1);  // width of the y that can miss on both sides
     if (sign(both - one) >= 0) {
-      // Every fraction of y occurs among them: the unclamped formula; see worst_miss_in_units.
+      // Every fraction of y occurs among them: the unclamped formula; see Miss in accuracy.cpp.
       if (sign(a - half) < 0) return is_rare_(one);
       const Real twice = ldexp(a, 1);
       const Real d = floor(twice) + one - twice;
@@ -311,7 +311,7 @@ void check(const AccuracyQuery& query, std::optional<double> lower, std::optiona
 }
 
 // Whether tight_accuracy is so far above what one_sided_accuracy gives, at most t, that it does not matter how their sums
-// with the rounding error were rounded. From worst_miss_in_units, with d <= 1, for alpha <= 1/2:
+// with the rounding error were rounded. From the worst miss of reals, whose gap is at most 1, for alpha <= 1/2:
 //   tight - t >= ratio ln(1 + e^(-1/ratio)),
 // where tight and t are in units of the grid and `a` >= 0 is the result in units of the statistic.
 bool is_below_unclamped(double a, const AccuracyQuery& query) {
@@ -338,6 +338,11 @@ double searched_clamped_accuracy(const AccuracyQuery& query, double lower, doubl
 double clamped_accuracy(const AccuracyQuery& query, double lower, double upper) {
   const FloatEnvironment environment;
   check(query, lower, upper);
+  if (query.values) {
+    AccuracyQuery reals = query;
+    reals.values.reset();
+    return std::min(clamped_accuracy(reals, lower, upper), unclamped_accuracy(query).in_all);
+  }
   const double range = width(lower, upper);
   const bool laplace = query.noise == NoiseKind::laplace;
   std::optional<double> one_sided;

@@ -154,7 +154,17 @@ Rational Mechanism::output_error() const {
   return Rational(0x1p-53) * std::max(::abs(Rational(*lower())), ::abs(Rational(*upper())));
 }
 
-Accuracy Mechanism::accuracy(const FailureRate& alpha, const Rational& rounding_error) const {
+namespace {
+
+// The grid of value - origin for values on a grid.
+Grid grid_about(const Dyadic& origin, Grid values) {
+  return origin.sign() == 0 ? values : Grid(std::min(values.exponent(), origin.exponent()));
+}
+
+}  // namespace
+
+Accuracy Mechanism::accuracy(const FailureRate& alpha, const Rational& rounding_error,
+                             std::optional<Grid> values) const {
   const FloatEnvironment environment;
   const Rational arithmetic = arithmetic_error();
   AccuracyQuery query{.scale = scale(),
@@ -164,12 +174,27 @@ Accuracy Mechanism::accuracy(const FailureRate& alpha, const Rational& rounding_
                       .noise = noise()};
   if (lower() && upper()) query.range = to_double_up(Rational(*upper()) - Rational(*lower()));
   const double conservative = conservative_accuracy(query);
+  const double laplace = laplace_accuracy(query);
   // The tight formula takes both tails from the exact law, which arithmetic of fewer than about 100 bits bends visibly.
-  const bool bent = arithmetic > Rational(0x1p-90) * Rational(query.scale);
-  return {conservative, bent ? conservative : tight_accuracy(query), laplace_accuracy(query)};
+  if (arithmetic > Rational(0x1p-90) * Rational(query.scale)) return {conservative, conservative, laplace};
+  if (values) {
+    const Grid finest = grid_about(origin(), *values);
+    if (mode() == Mode::exact) {
+      query.values = finest;
+    } else if (grid().exponent() >= finest.exponent()) {
+      // Noise that is off by at most `arithmetic` makes no tail larger than a factor e^(arithmetic / scale) says, and e^-x
+      // >= 1 - x. A value moved by as much would leave its grid.
+      const Rational exact_scale = std::get<PrecisionSnapping>(mechanism_).exact_scale().rational();
+      query.alpha = FailureRate(Rational(alpha.value() * (1 - arithmetic / exact_scale)));
+      query.rounding_error = rounding_error + output_error();
+      query.values = finest;
+    }
+  }
+  return {conservative, std::min(tight_accuracy(query), conservative), laplace};
 }
 
-std::optional<Rational> least_epsilon(const std::function<bool(const Rational&)>& reaches) {
+std::optional<Rational> least_epsilon(const std::function<bool(const Rational&)>& reaches,
+                                      const std::optional<Rational>& also) {
   const FloatEnvironment environment;
   constexpr long exponent = -60;
   constexpr int most_doublings = 90;
@@ -180,16 +205,30 @@ std::optional<Rational> least_epsilon(const std::function<bool(const Rational&)>
       return false;
     }
   };
+  // No power of two below `enough` is enough.
   Integer enough = 1;
-  for (int doublings = 0; !enough_at(enough); ++doublings, enough *= 2) {
-    if (doublings == most_doublings) return std::nullopt;
-  }
+  int doublings = 0;
+  for (; doublings < most_doublings && !enough_at(enough); ++doublings) enough *= 2;
   Integer too_little = enough / 2;
+  const Integer last = also ? floor(Rational(*also / Grid(exponent).spacing().rational())) : Integer(0);
+  if (last > 0 && last < enough && enough_at(last)) {
+    enough = last;
+    too_little = Dyadic(Integer(1), Grid::at_most(Rational(last)).exponent()).rational().get_num();
+  } else if (doublings == most_doublings) {
+    return std::nullopt;
+  }
   while (enough - too_little > 1) {
     const Integer middle = (enough + too_little) / 2;
     (enough_at(middle) ? enough : too_little) = middle;
   }
   return Dyadic(enough, exponent).rational();
+}
+
+Rational last_epsilon_on_grid(const Rational& sensitivity, double lower, double upper, Grid values) {
+  const FloatEnvironment environment;
+  const Dyadic middle = scale_by_power_of_two(Dyadic(lower) + Dyadic(upper), -1);
+  // The scale is above sensitivity / epsilon, and the grid is the least power of two that is not below the scale.
+  return Rational(2 * sensitivity / grid_about(middle, values).spacing().rational());
 }
 
 Dyadic Mechanism::release(const Dyadic& value, SystemGenerator& generator) const {

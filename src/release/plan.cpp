@@ -347,14 +347,28 @@ class StatisticPlanner {
     }
   }
 
+  // What least_epsilon() should try besides, in precision mode. Nothing for real statistics.
+  std::optional<Rational> last_epsilon_on_integers(const Aggregation& aggregation) const {
+    if (!aggregation.output_domain().integer) return std::nullopt;
+    const Rational sensitivity = aggregation.sensitivity(distance());
+    try {
+      const Measurement measurement = measurement_of(aggregation, 2 * sensitivity);
+      return last_epsilon_on_grid(sensitivity, *measurement.mechanism().lower(),
+                                  *measurement.mechanism().upper(), aggregation.output_domain().grid);
+    } catch (const Error&) {
+      return std::nullopt;  // nor is there a mechanism where the grid is so fine
+    }
+  }
+
   // The least epsilon with which the aggregation is as accurate as the specification asks.
   Rational epsilon_for(const Aggregation& aggregation) const {
     if (statistic_.mode == Mode::precision) {
       // The noise and the grid follow from epsilon by the arithmetic of the mode, so epsilon is searched for. Where
       // the mode refuses an epsilon, because the noise would exceed the bounds, it is too little.
-      return searched_epsilon([&](const Rational& epsilon) {
+      const auto reaches = [&](const Rational& epsilon) {
         return measurement_of(aggregation, epsilon).accuracy(statistic_.alpha).tight <= *statistic_.accuracy;
-      });
+      };
+      return searched_epsilon(reaches, last_epsilon_on_integers(aggregation));
     }
     const StatisticDomain& domain = aggregation.output_domain();
     EpsilonQuery query{.sensitivity = aggregation.sensitivity(distance()),
@@ -436,8 +450,9 @@ class StatisticPlanner {
   }
 
   // The least epsilon that reaches the accuracy asked for.
-  Rational searched_epsilon(const std::function<bool(const Rational&)>& reaches) const {
-    const std::optional<Rational> epsilon = least_epsilon(reaches);
+  Rational searched_epsilon(const std::function<bool(const Rational&)>& reaches,
+                            const std::optional<Rational>& also = std::nullopt) const {
+    const std::optional<Rational> epsilon = least_epsilon(reaches, also);
     if (epsilon) return *epsilon;
     refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
                            ": no epsilon reaches it with this grid and mode; ask for less, or use mode = "
@@ -515,15 +530,13 @@ class SavingFinder {
     changed.grid = GridChoice::automatic();
     std::optional<Saving> saving = this->saving(changed, "noise = \"geometric\"");
     if (!saving) return std::nullopt;
-    // A fair comparison is over integers: the accuracy in the plan holds for all real values.
     const Mechanism& mechanism = part.measurement.mechanism();
-    AccuracyQuery query{.scale = mechanism.scale(), .grid = mechanism.grid(), .alpha = now_.alpha};
-    const double now = std::min(accuracy_on_grid(query, Grid(0)), planned_.accuracy->tight);
     if (now_.epsilon) {
       saving->exact_now = OutputLaw({.scale = mechanism.scale(), .grid = mechanism.grid()}, 0).probability(0);
       saving->exact = OutputLaw({.scale = mechanism.scale(), .kind = NoiseKind::geometric}, 0).probability(0);
       constexpr double often = 1.05;
-      if (saving->accuracy < now * worth || *saving->exact > often * *saving->exact_now) return saving;
+      if (saving->accuracy < planned_.accuracy->tight * worth || *saving->exact > often * *saving->exact_now)
+        return saving;
       return std::nullopt;
     }
     return if_worth(saving);

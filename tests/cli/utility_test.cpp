@@ -315,6 +315,43 @@ TEST_F(UtilityTest, AccuracyForAValueIsTheLeast) {
   }
 }
 
+// A count is right to n people for less than a real number is: its errors are integers.
+TEST_F(UtilityTest, AccuracyOfIntegers) {
+  const auto of_count = [&](const Row& more) {
+    Row all = {"accuracy", "--sensitivity", "1", "--integer", "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return json_of(all);
+  };
+  for (const auto& [target, epsilon] :
+       std::vector<std::pair<const char*, double>>{{"1", 1.99715}, {"2", 1.19829}, {"10", .285308}}) {
+    EXPECT_NEAR(of_count({"--target-accuracy", target}).at("epsilon"), epsilon, 1e-5 * epsilon);
+    const double real =
+        json_of({"accuracy", "--sensitivity", "1", "--grid", "2^0", "--json", "--target-accuracy", target})
+            .at("epsilon");
+    EXPECT_GT(real, epsilon * 1.05);
+  }
+  const Json one = of_count({"--epsilon", "1", "--at", "2", "--value", "5"});
+  EXPECT_EQ(one.at("tight"), 3);
+  EXPECT_EQ(one.at("for_value"), 3);
+  EXPECT_NEAR(one.at("miss"), std::exp(-2.5), 1e-15);
+  EXPECT_NEAR(of_count({"--epsilon", "1", "--at", "2"}).at("miss"), std::exp(-2.5), 1e-15);
+  EXPECT_EQ(of_count({"--epsilon", "1", "--noise", "geometric"}).at("tight"), 3);
+  // Between bounds an odd number apart the grid of precision mode lies half a step off the integers.
+  for (const char* upper : {"100", "101"}) {
+    for (const char* target : {"1", "3.5", "12"}) {
+      Row precise = {"--target-accuracy", target, "--mode", "precision", "--lower", "0", "--upper", upper};
+      const Json least = of_count(precise);
+      EXPECT_LE(least.at("tight"), parse_rational(target, "target").get_d());
+      precise.insert(precise.begin(), {"accuracy", "--sensitivity", "1", "--json"});
+      EXPECT_LE(least.at("epsilon"), json_of(precise).at("epsilon"));
+    }
+  }
+  refuses({"accuracy", "--epsilon", "1", "--sensitivity", "1", "--integer", "--value", "0.5"}, "--value");
+  refuses({"accuracy", "--epsilon", "1", "--sensitivity", "1", "--integer", "--grid", "2^-3"}, "grid");
+  refuses({"accuracy", "--target-accuracy", "0.3", "--sensitivity", "1", "--integer", "--grid", "notes"},
+          "accuracy");
+}
+
 // Case 21: the least epsilon for an accuracy, true by the law.
 TEST_F(UtilityTest, TargetAccuracyInBothModes) {
   for (const Row& more :
@@ -595,7 +632,7 @@ split = [1, 9]
 )");
   const Json plan = json_of({"plan", "people.toml", "--json"});
   const Json& count = plan.at("statistics").at(0).at("utility");
-  EXPECT_NEAR(count.at("tight"), 3.40755, 1e-5);
+  EXPECT_EQ(count.at("tight"), 3);
   EXPECT_NEAR(count.at("laplace"), 2.99573, 1e-5);
   EXPECT_NEAR(count.at("conservative"), 3.49573, 1e-5);
   EXPECT_EQ(count.at("binding_probability"), 0);

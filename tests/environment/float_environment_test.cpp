@@ -286,7 +286,9 @@ void choices(Survey& survey) {
   const AccuracyQuery query{.scale = 1.0 / 3, .grid = Grid(-3), .alpha = Rational(1, 20)};
   survey.add("tight accuracy", tight_accuracy(query));
   survey.add("conservative accuracy", conservative_accuracy(query));
-  survey.add("accuracy on a grid", accuracy_on_grid(query, Grid(-1)));
+  AccuracyQuery on_a_grid = query;
+  on_a_grid.values = Grid(-1);
+  survey.add("accuracy on a grid", tight_accuracy(on_a_grid));
   survey.add("clamped accuracy", clamped_accuracy(query, 0, 2));
   survey.add("worst miss", worst_miss(1.0 / 3, Grid(-3), Rational(1, 2)));
   survey.add("tiny noise",

@@ -69,6 +69,16 @@ Number worst_miss_of(const Rational& a, const Rational& ratio) {
          (Number(1.0) + oracle::exp(Number(Rational(-d / ratio)))) * Number(0.5);
 }
 
+// The same for the worst integer, at least 1/2 + a grid step away from what is always missed.
+Number worst_miss_of_integers(const Rational& error, const Rational& unit, const Rational& scale) {
+  const Rational t = (floor(error) + 1) / unit;
+  if (t <= Rational(1, 2)) return Number(1.0);
+  const Rational d = ceil(Rational(2 * t)) - 2 * t;
+  const Rational ratio = scale / unit;
+  return oracle::exp(Number(Rational((Rational(1, 2) - t) / ratio))) *
+         (Number(1.0) + oracle::exp(Number(Rational(-d / ratio)))) * Number(0.5);
+}
+
 // P(|K| > n).
 Number geometric_miss_of(const Rational& n, const Rational& scale) {
   const Number q = oracle::exp(Number(Rational(-1 / scale)));
@@ -83,6 +93,8 @@ bool reached(const EpsilonQuery& query, double scale) {
   }
   const Rational unit = query.grid.resolve(Rational(scale), query.integer).spacing().rational();
   const Rational a = error / unit;
+  if (query.integer)
+    return worst_miss_of_integers(error, unit, Rational(scale)) <= Number(query.alpha.value());
   return a >= Rational(1, 2) &&
          worst_miss_of(a, Rational(Rational(scale) / unit)) <= Number(query.alpha.value());
 }
@@ -111,14 +123,19 @@ TEST(AccuracySearch, EpsilonIsTheLeastAtAndNextToTheJumps) {
     const GridChoice choice = pick.one_in(3)   ? GridChoice::automatic()
                               : pick.one_in(2) ? GridChoice::notes()
                                                : GridChoice(Grid(pick.below(12) - 8));
-    const Grid grid = noise == NoiseKind::geometric ? Grid(0) : choice.resolve(Rational(scale), false);
+    const bool integer = choice.is_automatic() && pick.one_in(2);
+    const Grid grid = noise == NoiseKind::geometric ? Grid(0) : choice.resolve(Rational(scale), integer);
     Rational alpha = pick.rate();
     const Rational rounding = pick.one_in(3) ? Rational(1, 1 << pick.below(20)) : Rational(0);
     double target = 0;
     switch (pick.below(4)) {
       case 0:  // what some scale has, or next to it
-        target = pick.neighbor(tight_accuracy(
-            {.scale = scale, .grid = grid, .alpha = alpha, .rounding_error = rounding, .noise = noise}));
+        target = pick.neighbor(tight_accuracy({.scale = scale,
+                                               .grid = grid,
+                                               .alpha = alpha,
+                                               .rounding_error = rounding,
+                                               .noise = noise,
+                                               .values = integer ? std::optional(Grid(0)) : std::nullopt}));
         break;
       case 1:  // a jump of the worst miss
         target = std::ldexp(1 + pick.below(40), static_cast<int>(grid.exponent()) - 1);
@@ -129,8 +146,9 @@ TEST(AccuracySearch, EpsilonIsTheLeastAtAndNextToTheJumps) {
         target = Rational(a * unit + rounding).get_d();
         const Rational error = Rational(target) - rounding;
         if (error < unit / 2) continue;
-        const Number miss = noise == NoiseKind::geometric
-                                ? geometric_miss_of(floor(error), Rational(scale))
+        const Number miss = noise == NoiseKind::geometric ? geometric_miss_of(floor(error), Rational(scale))
+                            : integer
+                                ? worst_miss_of_integers(error, unit, Rational(scale))
                                 : worst_miss_of(Rational(error / unit), Rational(Rational(scale) / unit));
         alpha = pick.rate_next_to(miss, 60 + 40 * pick.below(5));
         break;
@@ -142,7 +160,7 @@ TEST(AccuracySearch, EpsilonIsTheLeastAtAndNextToTheJumps) {
                        .accuracy = Rational(target),
                        .alpha = alpha,
                        .grid = choice,
-                       .integer = choice.is_automatic() && pick.one_in(2),
+                       .integer = integer,
                        .rounding_error = rounding,
                        .noise = noise};
     if (pick.one_in(4)) query.accuracy += Rational(1) / (Integer(1) << 100);
@@ -150,8 +168,7 @@ TEST(AccuracySearch, EpsilonIsTheLeastAtAndNextToTheJumps) {
     const Rational error = Rational(to_double_down(query.accuracy)) - rounding;
     Rational least = 0;
     if (noise == NoiseKind::laplace && choice.is_explicit()) least = grid.spacing().rational() / 2;
-    if (noise == NoiseKind::laplace && query.integer) least = Rational(1, 2);
-    if (target <= 0 || error <= least) continue;
+    if (target <= 0 || error < 0 || (!integer && error <= least)) continue;
     expect_exact(query);
     if (testing::Test::HasFatalFailure()) return;
     ++done;

@@ -250,7 +250,7 @@ TEST(AccuracyOnGrid, IsTheLeastForValuesOnTheGrid) {
     const Grid grid(static_cast<long>(engine() % 7) - 3);
     const Grid values(grid.exponent() + 2 - static_cast<long>(engine() % 8));
     const Rational alpha = ratio(static_cast<std::int64_t>(engine() % 999 + 1), 1000);
-    const double a = accuracy_on_grid({.scale = scale, .grid = grid, .alpha = alpha}, values);
+    const double a = tight_accuracy({.scale = scale, .grid = grid, .alpha = alpha, .values = values});
     // Every residue of a value within one output step.
     const Rational unit = grid.spacing().rational();
     const auto worst = [&](const Rational& at) {
@@ -263,6 +263,11 @@ TEST(AccuracyOnGrid, IsTheLeastForValuesOnTheGrid) {
     };
     ASSERT_LE(worst(Rational(a)).nearest(), alpha.get_d())
         << scale << " " << to_string(grid) << " " << to_string(values);
+    for (const Rational& at : {Rational(a), Rational(a / 2), Rational(a + 1)}) {
+      const double miss = worst_miss(scale, grid, at, values);
+      ASSERT_GE(Rational(miss), worst(at).rational());
+      ASSERT_NEAR(miss, worst(at).nearest(), 1e-15);
+    }
     if (a > 0) {
       ASSERT_GT(worst(Rational(std::nextafter(a, 0.0))), Number(alpha))
           << scale << " " << to_string(grid) << " " << to_string(values);
@@ -271,8 +276,17 @@ TEST(AccuracyOnGrid, IsTheLeastForValuesOnTheGrid) {
   }
   // In the limit of fine values it is the tight accuracy.
   const AccuracyQuery query{.scale = 1.3, .grid = Grid(1), .alpha = 0.05};
-  EXPECT_NEAR(accuracy_on_grid(query, Grid(-45)), tight_accuracy(query), 1e-12);
-  EXPECT_EQ(accuracy_on_grid({.scale = 0.1, .grid = Grid(0), .alpha = 0.05}, Grid(0)), 0);
+  EXPECT_NEAR(tight_accuracy({.scale = 1.3, .grid = Grid(1), .alpha = 0.05, .values = Grid(-45)}),
+              tight_accuracy(query), 1e-12);
+  EXPECT_EQ(tight_accuracy({.scale = 0.1, .grid = Grid(0), .alpha = 0.05, .values = Grid(0)}), 0);
+  // P(|error| > a) = e^-(a + 1/2) for integers on the grid 1.
+  EXPECT_EQ(tight_accuracy({.scale = 1, .grid = Grid(0), .alpha = 0.05, .values = Grid(0)}), 3);
+  for (int a = 0; a < 9; ++a) EXPECT_NEAR(worst_miss(1, Grid(0), a, Grid(0)), std::exp(-(a + 0.5)), 1e-16);
+  // Between bounds the lesser of what holds for the grid and for the bounds.
+  const AccuracyQuery integers{.scale = 1, .grid = Grid(0), .alpha = 0.05, .values = Grid(0)};
+  EXPECT_EQ(clamped_accuracy(integers, -300, 300), 3);
+  EXPECT_EQ(clamped_accuracy(integers, 0, 2), 2);
+  EXPECT_EQ(clamped_accuracy(integers, 0.0, std::nullopt), 3);
 }
 
 // The largest miss over many values in [lower, upper], among them those next to where the outputs beyond a change.
@@ -431,7 +445,8 @@ double reported(const EpsilonQuery& query, const Rational& epsilon) {
                          .grid = query.grid.resolve(Rational(scale), query.integer),
                          .alpha = query.alpha,
                          .rounding_error = query.rounding_error,
-                         .range = query.range});
+                         .range = query.range,
+                         .values = query.integer ? std::optional(Grid(0)) : std::nullopt});
 }
 
 // On the grid of 2^-60, reaches the target, and one step less does not.
@@ -459,7 +474,7 @@ TEST(EpsilonForAccuracy, AccuracyFour) {
       const Rational epsilon = epsilon_for_accuracy(query);
       EXPECT_TRUE(is_least_epsilon(query, epsilon)) << to_string(epsilon);
       EXPECT_LT(epsilon, Rational(3, 2));
-      EXPECT_GT(epsilon, Rational(7, 10));
+      EXPECT_GT(epsilon, Rational(integer ? 6 : 7, 10));
     }
   }
   // The jump: on the notes' grid scale 1 has 3.408 and the scales above it, on grid 2, have more than 4.
@@ -560,6 +575,65 @@ TEST(EpsilonForAccuracy, GeometricNoise) {
   }
 }
 
+// Integers: on the grid 1 an error above a has the probability e^-(a + 1/2) epsilon, so that ln 20 / (a + 1/2) is the least.
+TEST(EpsilonForAccuracy, OfCounts) {
+  for (const auto& [accuracy, rounded] : std::vector<std::pair<Rational, double>>{
+           {1, 1.997}, {2, 1.198}, {10, .2853}, {Rational(1, 100), 5.991}, {Rational(199, 100), 1.997}}) {
+    const EpsilonQuery query{.sensitivity = 1, .accuracy = accuracy, .alpha = 0.05, .integer = true};
+    const Rational epsilon = epsilon_for_accuracy(query);
+    EXPECT_NEAR(epsilon.get_d(), rounded, 1e-3 * rounded);
+    const double least = std::log(20) / (floor(accuracy).get_d() + 0.5);
+    EXPECT_NEAR(epsilon.get_d(), least, 1e-14);
+    EXPECT_TRUE(is_least_epsilon(query, epsilon));
+  }
+}
+
+// The least accuracy of integers by adding up the law for every integer that there is within a step of the grid.
+Number worst_of_integers(const Rational& a, const Rational& scale, Grid grid) {
+  Number worst(0.0);
+  for (Rational y = 0; y < grid.spacing().rational(); y += 1) {
+    const Number miss = oracle::miss(a, y, scale, grid);
+    if (miss > worst) worst = miss;
+  }
+  return worst;
+}
+
+TEST(EpsilonForAccuracy, OfIntegersIsTheLeastByTheLaw) {
+  std::mt19937_64 engine(47);
+  const Rational step = Grid(-60).spacing().rational();
+  int coarse = 0;
+  for (int i = 0; i < 150; ++i) {
+    const GridChoice grid = i % 3 == 0   ? GridChoice::automatic()
+                            : i % 3 == 1 ? GridChoice::notes()
+                                         : GridChoice(Grid(static_cast<long>(engine() % 5)));
+    const EpsilonQuery query{
+        .sensitivity = static_cast<long>(1 + engine() % 9),
+        .accuracy = ratio(static_cast<std::int64_t>(1 + engine() % 400), 1 + engine() % 5),
+        .alpha = ratio(static_cast<std::int64_t>(1 + engine() % 400), 1000),
+        .grid = grid,
+        .integer = true};
+    Rational epsilon;
+    try {
+      epsilon = epsilon_for_accuracy(query);
+    } catch (const Error&) {
+      // On this grid some integer is always farther off, or the notes' grid allows no less noise.
+      const Rational finest = grid.is_explicit() ? grid.resolve(1, true).spacing().rational() : Rational(1);
+      ASSERT_TRUE(query.accuracy < finest / 2 || worst_of_integers(query.accuracy, Rational(1, 2) + step,
+                                                                   Grid(0)) > Number(query.alpha.value()));
+      continue;
+    }
+    const auto is_accurate = [&](const Rational& at) {
+      const double scale = to_double_up(query.sensitivity / at);
+      const Grid chosen = query.grid.resolve(Rational(scale), true);
+      coarse += chosen == Grid(0) ? 0 : 1;
+      return worst_of_integers(query.accuracy, Rational(scale), chosen) <= Number(query.alpha.value());
+    };
+    ASSERT_TRUE(is_accurate(epsilon)) << to_string(query.accuracy) << " " << to_string(query.grid);
+    ASSERT_FALSE(is_accurate(epsilon - step)) << to_string(query.accuracy) << " " << to_string(query.grid);
+  }
+  EXPECT_GT(coarse, 50);
+}
+
 TEST(EpsilonForAccuracy, RefusesWhatNoEpsilonReaches) {
   const auto refused = [](const EpsilonQuery& query) {
     return refused_parameter([&] { epsilon_for_accuracy(query); });
@@ -572,7 +646,13 @@ TEST(EpsilonForAccuracy, RefusesWhatNoEpsilonReaches) {
   EXPECT_EQ(
       refused({.sensitivity = 1, .accuracy = Rational(1, 4), .alpha = 0.75, .grid = GridChoice(Grid(0))}),
       "accuracy");
-  EXPECT_EQ(refused({.sensitivity = 1, .accuracy = Rational(1, 2), .alpha = 0.05, .integer = true}),
+  EXPECT_EQ(refused({.sensitivity = 1,
+                     .accuracy = Rational(7, 2),
+                     .alpha = 0.05,
+                     .grid = GridChoice(Grid(3)),
+                     .integer = true}),
+            "accuracy");
+  EXPECT_EQ(refused({.sensitivity = 1, .accuracy = 1, .alpha = 0.05, .integer = true, .rounding_error = 2}),
             "accuracy");
   EXPECT_EQ(refused({.sensitivity = 1,
                      .accuracy = Rational(1, 4),

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+<<<<<<< ours
 #include <algorithm>
 #include <array>
+=======
+#include <cmath>
+>>>>>>> theirs
 #include <nlohmann/json.hpp>
 
 #include "release/replace.h"
@@ -501,6 +505,7 @@ TEST(Plan, PrecisionModeOfHugeDatasetsIsCertified) {
   }
 }
 
+<<<<<<< ours
 // The step that ends in the statistic says which it is, not only what was summed for it.
 TEST(Plan, ExplainsWhichStatisticTheSumsBecome) {
   const std::string one = "column = \"x\"\nbounds = [0, 10]\nepsilon = 1";
@@ -559,6 +564,72 @@ TEST(Plan, ExplainsInDecimals) {
   EXPECT_THAT(text, HasSubstr("clamp to [-0.1, 1e-300]"));
   EXPECT_THAT(text, HasSubstr("real in [-0.1, 1e-300]"));
   EXPECT_THAT(text, HasSubstr("histogram of categories 3:1/2 3:3/4"));
+=======
+// Counts, histograms, sums of integers and the nodes of quantiles err by integers: accuracies are those, and cost less.
+TEST(Plan, IntegerStatisticsErrByIntegers) {
+  const std::string head = replaced(add_remove_head, "[budget]", "expected_size = 1000\n[budget]");
+  const Plan plan = plan_of(
+      replaced(head, "epsilon = 10", "epsilon = 100"),
+      statistic("exact", "kind = \"count\"\naccuracy = 1") +
+          statistic("near", "kind = \"count\"\naccuracy = 2") +
+          statistic("rough", "kind = \"count\"\naccuracy = 10") +
+          statistic("one", "kind = \"count\"\nepsilon = 1") +
+          statistic("bins", "kind = \"histogram\"\ncolumn = \"x\"\ncategories = [1, 2, 3]\nepsilon = 1") +
+          statistic("sum",
+                    "kind = \"sum\"\ncolumn = \"x\"\ntype = \"integer\"\nbounds = [0, 3]\naccuracy = 4") +
+          statistic("mean", "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 1]\nepsilon = 2") +
+          statistic("median", "kind = \"median\"\ncolumn = \"x\"\nedges = [0, 1, 2, 3, 4]\nepsilon = 1"));
+  const double l = std::log(20);
+  const std::vector<std::pair<std::size_t, double>> costs = {
+      {0, l / 1.5}, {1, l / 2.5}, {2, l / 10.5}, {5, 3 * l / 4.5}};
+  for (const auto& [i, epsilon] : costs) {
+    EXPECT_NEAR(plan.statistics()[i].epsilon.get_d(), epsilon, 1e-12) << i;
+    EXPECT_EQ(Rational(plan.statistics()[i].accuracy->tight), *plan.statistics()[i].specification.accuracy)
+        << i;
+  }
+  EXPECT_EQ(plan.statistics()[3].accuracy->tight, 3);
+  EXPECT_NEAR(plan.statistics()[3].accuracy->conservative, l + 0.5, 1e-12);
+  EXPECT_EQ(plan.statistics()[4].accuracy->tight, 3);
+  EXPECT_EQ(*plan.statistics()[4].accuracy->simultaneous, 4);  // e^-4.5 < .05 / 3 < e^-3.5
+  // Of a mean the count alone is an integer; half of alpha each, and half of epsilon.
+  const PlannedStatistic& mean = plan.statistics()[6];
+  for (const PlannedMeasurement& part : mean.measurements) {
+    const bool whole = part.accuracy.tight == std::floor(part.accuracy.tight);
+    EXPECT_EQ(whole, part.part == "count") << part.part;
+  }
+  EXPECT_EQ(plan.statistics()[7].measurements[0].accuracy.tight,
+            std::floor(plan.statistics()[7].measurements[0].accuracy.tight));
+  // Geometric noise is compared with the same.
+  for (const Saving& saving : plan.savings()) {
+    if (saving.statistic == "rough") {
+      EXPECT_LT(saving.epsilon, plan.statistics()[2].epsilon) << saving.change;
+    }
+  }
+}
+
+// The grid of precision mode lies about the middle of the bounds; the least epsilon is the least there too.
+TEST(Plan, IntegerSumsOfPrecisionModeErrByIntegers) {
+  for (const char* size : {"10000", "9999"}) {
+    for (const char* accuracy : {"1", "3", "40"}) {
+      const std::string keys =
+          std::string("kind = \"sum\"\ncolumn = \"x\"\ntype = \"integer\"\nbounds = [0, 5]\n") +
+          "mode = \"precision\"\naccuracy = " + accuracy;
+      const std::string head =
+          replaced(replaced(change_one_head, "size = 10000", std::string("size = ") + size), "epsilon = 10",
+                   "epsilon = 100");
+      const Plan integers = plan_of(head, statistic("x", keys));
+      const Plan reals = plan_of(head, statistic("x", replaced(keys, "\"integer\"", "\"real\"")));
+      const PlannedStatistic& planned = integers.statistics()[0];
+      EXPECT_LE(planned.accuracy->tight, *planned.specification.accuracy);
+      EXPECT_LT(planned.epsilon, reals.statistics()[0].epsilon);
+      const Rational less = planned.epsilon - Grid(-60).spacing().rational();
+      const Plan cheaper = plan_of(
+          head, statistic("x", replaced(keys, "accuracy = ", "epsilon = \"" + less.get_str() + "\" # ")));
+      EXPECT_GT(cheaper.statistics()[0].accuracy->tight, *planned.specification.accuracy)
+          << size << " " << accuracy;
+    }
+  }
+>>>>>>> theirs
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 //   const AccuracyQuery query{.scale = 4, .grid = Grid(2), .alpha = 0.05};
 //   tight_accuracy(query);         // 13.63...: the least a that holds for every real y
 //   conservative_accuracy(query);  // 13.98...: scale ln(1/alpha) + grid/2
+//   tight_accuracy({.scale = 4, .grid = Grid(2), .alpha = 0.05, .values = Grid(0)});  // 13: for every integer y
 //
-//   // The least epsilon whose tight accuracy is 4 or better:
+//   // The least epsilon whose tight accuracy is 4 or better, for a real statistic and for a count:
 //   epsilon_for_accuracy({.sensitivity = 1, .accuracy = 4, .alpha = 0.05, .grid = GridChoice::notes()});
+//   epsilon_for_accuracy({.sensitivity = 1, .accuracy = 4, .alpha = 0.05, .integer = true});
 //
 // out = grid floor((y + Laplace(scale)) / grid + 1/2), possibly clamped to public bounds, which only helps.
 // Scale, grid and accuracies are in the unit of the statistic. Accuracies are certified: the exact number
@@ -52,22 +54,23 @@ struct AccuracyQuery {
   // upper - lower when both values and outputs are clamped to public bounds: no accuracy exceeds it. > 0.
   std::optional<double> range = std::nullopt;
   NoiseKind noise = NoiseKind::laplace;
+  // The grid that the statistic lives on, Grid(0) for integers: then only those y count, and the tight accuracy is a
+  // multiple of that grid or of the outputs', whichever is finer. Absent: any real number. With geometric noise
+  // statistics are integers anyway.
+  std::optional<Grid> values = std::nullopt;
 };
 
 // scale ln(1/alpha) + grid/2, the notes' formula; valid for geometric noise too.
 double conservative_accuracy(const AccuracyQuery& query);
 
-// The least a that holds for every real y (every integer for geometric noise) when nothing is clamped; with clamps it
-// stays valid.
+// The least a that holds for every y when nothing is clamped; with clamps it stays valid. 0 is common for integers and
+// noise well below 1.
 double tight_accuracy(const AccuracyQuery& query);
-
-// The same over the y on the grid `values` only: 0 is common for integers and noise well below 1. Equal to
-// tight_accuracy in the limit of a fine grid of values. Ignores nothing, and takes Laplace noise only.
-double accuracy_on_grid(const AccuracyQuery& query, Grid values);
 
 // The same over every real y in [lower, upper] with values and outputs clamped to it, lower < upper: less than
 // tight_accuracy where that is more than about half the range. query.range is ignored. The least double that holds, and
-// with a rounding_error at most one unit in the last place above it.
+// with a rounding_error at most one unit in the last place above it. With query.values the lesser of this and
+// tight_accuracy, which both hold.
 double clamped_accuracy(const AccuracyQuery& query, double lower, double upper);
 // The same where a bound may be absent. With one bound, or none, it is tight_accuracy without a range: farther from the
 // bound than that every fraction of the grid occurs, and clamping changes no miss.
@@ -76,23 +79,24 @@ double clamped_accuracy(const AccuracyQuery& query, std::optional<double> lower,
 // scale ln(1/alpha): Laplace noise without rounding, for comparison. Ignores grid, rounding_error and range.
 double laplace_accuracy(const AccuracyQuery& query);
 
-// The largest probability of an error above `accuracy` >= 0, over every real y and without clamps, rounded
-// up.
-double worst_miss(double scale, Grid grid, const Rational& accuracy);
+// The largest probability of an error above `accuracy` >= 0, over every real y, or every y on the grid `values`, and
+// without clamps, rounded up.
+double worst_miss(double scale, Grid grid, const Rational& accuracy,
+                  std::optional<Grid> values = std::nullopt);
 
 struct EpsilonQuery {
   Rational sensitivity;  // > 0
   Rational accuracy;     // the target, > 0
   FailureRate alpha;
   GridChoice grid = {};
-  bool integer = false;  // see GridChoice
+  bool integer = false;  // the statistic is an integer, and so are the outputs; see GridChoice
   Rational rounding_error = 0;
   std::optional<double> range = std::nullopt;
   NoiseKind noise = NoiseKind::laplace;  // geometric: integers, and `grid` is ignored
 };
 
 // The least multiple of 2^-60 such that scale sensitivity/epsilon, rounded up to a double, and the grid
-// chosen for it have a tight accuracy, as reported, not above the target. Throws invalid_argument when no
+// chosen for it have a tight accuracy, as reported, not above the target. (Integers: of all integers.) Throws invalid_argument when no
 // epsilon reaches the target (with the least target that can be reached), or when every epsilon does because
 // it is not below the range.
 Rational epsilon_for_accuracy(const EpsilonQuery& query);

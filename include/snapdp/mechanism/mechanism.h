@@ -93,9 +93,11 @@ class Mechanism {
   Rational arithmetic_error() const;
   Rational output_error() const;
 
-  // For every real value inside the bounds; the two bounds together cap it. `rounding_error` is what the value itself
-  // may be off by.
-  Accuracy accuracy(const FailureRate& alpha, const Rational& rounding_error = 0) const;
+  // For every real value inside the bounds, or every value on the grid `values`, Grid(0) for integers; the two bounds
+  // together cap it. `rounding_error` is what the value itself may be off by. Precision mode whose own grid is finer than
+  // `values` takes all real values.
+  Accuracy accuracy(const FailureRate& alpha, const Rational& rounding_error = 0,
+                    std::optional<Grid> values = std::nullopt) const;
 
   // See the mechanisms.
   Dyadic release(const Dyadic& value, SystemGenerator& generator) const;
@@ -106,7 +108,13 @@ class Mechanism {
 };
 
 // The least multiple of 2^-60 with `reaches`, by doubling and bisection, for a property that holds from some epsilon on;
-// nothing when that is beyond 2^30. Where the mechanism refuses an epsilon (Error), it is taken for too little.
-std::optional<Rational> least_epsilon(const std::function<bool(const Rational&)>& reaches);
+// nothing when that is beyond 2^30. Where the mechanism refuses an epsilon (Error), it is taken for too little. The
+// property may also hold from some epsilon up to `also`, and then from a larger one on again.
+std::optional<Rational> least_epsilon(const std::function<bool(const Rational&)>& reaches,
+                                      const std::optional<Rational>& also = std::nullopt);
+
+// In precision mode: up to this epsilon the grid is no finer than that of the statistic's distance to the middle of the
+// bounds, which lies on the grid `values`. There Mechanism::accuracy changes its ways: see `also`.
+Rational last_epsilon_on_grid(const Rational& sensitivity, double lower, double upper, Grid values);
 
 }  // namespace snapdp
