@@ -2,11 +2,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "certify_by_dilation.h"
 #include "commands.h"
 #include "mechanism_options.h"
 #include "output.h"
 #include "snapdp/error.h"
 #include "snapdp/privacy/certificate.h"
+#include "snapdp/release/suggestion.h"
 
 namespace snapdp::cli {
 namespace {
@@ -86,7 +88,27 @@ std::string verdict(const Certificate& certificate) {
                                                        : "holds as far as the search saw; not proved";
 }
 
-void certify_mechanism(const MechanismArguments& arguments) {
+struct CertifyArguments : MechanismArguments {
+  std::string by = "law";
+  std::string tolerance;
+};
+
+void certify_mechanism(const CertifyArguments& arguments) {
+  if (arguments.by == "dilation") {
+    if (arguments.epsilon.empty() && arguments.scale.empty())
+      refuse("--epsilon", ": give --epsilon, --scale, or both: the claim and the noise");
+    certify_by_dilation(arguments, arguments.tolerance);
+    return;
+  }
+  if (arguments.by != "law") {
+    const std::vector<std::string> names = {"law", "dilation"};
+    refuse("--by", " = " + quoted_text(arguments.by) + ": must be " + either_of(names) +
+                       did_you_mean(arguments.by, names));
+  }
+  for (const auto& [option, text] :
+       {std::pair("--value", arguments.value), {"--tolerance", arguments.tolerance}}) {
+    if (!text.empty()) refuse(option, ": applies only with --by dilation; leave it out");
+  }
   if (arguments.epsilon.empty() == arguments.scale.empty()) {
     refuse("--epsilon", ": give either --epsilon or --scale");
   }
@@ -132,17 +154,27 @@ void certify_mechanism(const MechanismArguments& arguments) {
 }  // namespace
 
 void add_certify(CLI::App& tool, Commands& commands) {
-  const auto arguments = std::make_shared<MechanismArguments>();
+  const auto arguments = std::make_shared<CertifyArguments>();
   CLI::App* command =
       tool.add_subcommand("certify", "The privacy loss of the mechanism that runs, enclosed.");
   add_noise_options(*command, *arguments, "--scale", "values and outputs are clamped to it");
   command->add_option("--scale", arguments->scale, "The scale of the noise, instead of --epsilon")
       ->type_name("S");
-  commands[command] = {[arguments] { certify_mechanism(*arguments); },
-                       "  snapdp certify --epsilon 1 --sensitivity 1\n"
-                       "  snapdp certify --epsilon 1 --sensitivity 1 --lower 0 --upper 100 --mode precision\n"
-                       "  snapdp certify --scale 100 --sensitivity 1 --lower -1 --upper 1 --mode precision "
-                       "--precision 53 --json\n"};
+  command
+      ->add_option("--by", arguments->by,
+                   "law: the largest loss; dilation: every set of outputs, by intervals (law)")
+      ->type_name("B");
+  command->add_option("--value", arguments->value, "With --by dilation: the value to check")->type_name("V");
+  command->add_option("--tolerance", arguments->tolerance, "With --by dilation: how wide delta may be (1e-9)")
+      ->type_name("T");
+  commands[command] = {
+      [arguments] { certify_mechanism(*arguments); },
+      "  snapdp certify --epsilon 1 --sensitivity 1\n"
+      "  snapdp certify --epsilon 1 --sensitivity 1 --lower 0 --upper 100 --mode precision\n"
+      "  snapdp certify --scale 100 --sensitivity 1 --lower -1 --upper 1 --mode precision "
+      "--precision 53 --json\n"
+      "  snapdp certify --epsilon 1 --sensitivity 1 --lower 0 --upper 20 --by dilation\n"
+      "  snapdp certify --scale 1 --epsilon 0.9 --sensitivity 1 --by dilation   (refuted)\n"};
   command->footer(
       "witness: a loss that two values at most the sensitivity apart really have, rounded down. bound: a "
       "loss that\n"
@@ -157,7 +189,14 @@ void add_certify(CLI::App& tool, Commands& commands) {
       "in exact mode its limit. JSON: decimal strings of 30 digits or more, within_epsilon whether the bound "
       "is "
       "at most\n"
-      "epsilon. The proofs are in proofs/certify.md.\n\n" +
+      "epsilon. The proofs are in proofs/certify.md.\n"
+      "--by dilation encloses, for --value or the ends and the middle of the range, the least delta such "
+      "that "
+      "no set of\n"
+      "outputs is more likely than e^epsilon times what a neighboring value gives it, plus delta. Exact mode "
+      "and "
+      "Laplace\n"
+      "noise. With --epsilon and --scale: that claim of that noise. Exit code 1: the claim is false.\n\n" +
       std::string(numbers_footer));
 }
 

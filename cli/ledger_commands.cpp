@@ -1,9 +1,9 @@
 // snapdp ledger create, show, anchor and verify.
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "accounting.h"
+#include "argument_file.h"
 #include "commands.h"
 #include "output.h"
 #include "snapdp/error.h"
@@ -188,6 +188,7 @@ void show_declaration(const Ledger& ledger) {
 
 // From "N HASH", or from the lines of @FILE: anchors that were noted one after the other.
 std::vector<LedgerAnchor> parse_anchors(const std::string& argument) {
+<<<<<<< ours
   if (!is_anchor_file(argument)) return {parse_anchor(argument, "--anchor")};
   constexpr std::size_t most_bytes = std::size_t{16}
                                      << 20;  // of a file that may have no end, such as a device
@@ -204,15 +205,12 @@ std::vector<LedgerAnchor> parse_anchors(const std::string& argument) {
         ErrorCode::invalid_argument, "--anchor",
         "--anchor " + quoted_path(argument) + ": is longer than 16 MiB; give a file of anchors, one a line");
   }
+=======
+  if (!argument.starts_with('@')) return {parse_anchor(argument, "--anchor")};
+>>>>>>> theirs
   std::vector<LedgerAnchor> anchors;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
-    if (line.find_first_not_of(" \t\r") != std::string::npos) {
-      anchors.push_back(parse_anchor(line, "--anchor"));
-    }
-    begin = end + 1;
-  }
+  for (const std::string& line : lines_of_file("--anchor", argument, "anchors"))
+    anchors.push_back(parse_anchor(line, "--anchor"));
   if (anchors.empty()) {
     throw Error(ErrorCode::invalid_argument, "--anchor",
                 "--anchor " + quoted_path(argument) +

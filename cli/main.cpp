@@ -73,7 +73,7 @@ int run(int argc, char** argv) {
   tool.set_version_flag("--version", "snapdp " + std::string(version()), "Print the version");
   tool.require_subcommand(1);
   tool.footer(
-      "Exit codes: 0 done, 1 an audit refutes the claim, 2 usage or specification, 3 budget or ledger "
+      "Exit codes: 0 done, 1 a claim is refuted, 2 usage or specification, 3 budget or ledger "
       "refused,\n4 bad "
       "data, 5 input or output failed.");
   tool.formatter(std::make_shared<HelpFormatter>(commands));

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "guesses.h"
 #include "mechanism_options.h"
 #include "output.h"
 #include "snapdp/error.h"
@@ -237,22 +238,40 @@ void law(const MechanismArguments& arguments, bool csv) {
 
 // --- bias
 
-void bias(const MechanismArguments& arguments) {
+// What is said of guesses is about --values here.
+double expected_bias(const Mechanism& mechanism, const Guesses& guesses) {
+  try {
+    return mechanism.expected_bias(guesses.values, guesses.weights);
+  } catch (const Error& error) {
+    throw Error(error.code(), "--values", "--values: " + std::string(error.what()));
+  }
+}
+
+void bias(const MechanismArguments& arguments, const std::optional<std::string>& values) {
   const MechanismQuestion question(arguments);
   const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
+  std::optional<Guesses> guesses;
+  if (values) guesses = parse_guesses(*values, "--values");
   const OutputNoise noise = mechanism.output_noise();
   std::optional<double> of_value;
   if (question.value) of_value = snapdp::bias(noise, ReleaseLaw::shifted(mechanism, *question.value));
+  std::optional<double> expected;
+  if (guesses) expected = expected_bias(mechanism, *guesses);
   const WorstBias worst = worst_bias(noise);
   const double worst_value = (Dyadic(worst.guess) + mechanism.origin()).to_double_nearest();
   if (arguments.json) {
     print({{"bias", number(of_value)},
            {"worst", number(std::abs(worst.bias))},
-           {"worst_value", number(worst_value)}});
+           {"worst_value", number(worst_value)},
+           {"expected", number(expected)}});
     return;
   }
   TextTable table = two_columns("bias", "E[out] - value");
   if (of_value) table.add({"at " + to_string(*question.value), to_string(*of_value)});
+  if (expected) {
+    const std::string many = std::to_string(guesses->values.size());
+    table.add({"expected", to_string(*expected) + "  on average over the " + many + " of --values"});
+  }
   table.add({"worst", to_string(worst.bias) + "  at " + to_string(worst_value)});
   if (question.has_range() && mechanism.mode() == Mode::exact) {
     table.add({"uniform values", to_string(expected_bias_uniform(noise)) + "  on average over the range"});
@@ -437,14 +456,28 @@ void add_law(CLI::App& tool, Commands& commands) {
 }
 
 void add_bias(CLI::App& tool, Commands& commands) {
-  CLI::App* command = add_command(
-      tool, commands, "bias", "The bias of a release for a guess at the statistic, and the worst.", bias,
+  const auto arguments = std::make_shared<MechanismArguments>();
+  const auto values = std::make_shared<std::optional<std::string>>();
+  CLI::App* command = tool.add_subcommand(
+      "bias", "The bias of a release for a guess at the statistic, over many guesses, and the worst.");
+  add_mechanism_options(*command, *arguments);
+  command
+      ->add_option("--values", *values,
+                   "Guesses, with weights if you like, or a file of them: the mean of the bias over them")
+      ->type_name("V[:W],...|@FILE");
+  commands[command] = {
+      [arguments, values] { bias(*arguments, *values); },
       "  snapdp bias --epsilon 1 --sensitivity 1 --grid notes --lower -5 --upper 5 --value 4\n"
-      "  snapdp bias --epsilon 1 --sensitivity 1 --grid 2^3 --json\n");
+      "  snapdp bias --epsilon 1 --sensitivity 1 --lower 0 --upper 20 --values 15:1,18:2,20:1\n"
+      "  snapdp bias --epsilon 1 --sensitivity 1 --lower 0 --upper 20 --values @guesses.txt\n"
+      "  snapdp bias --epsilon 1 --sensitivity 1 --grid 2^3 --json\n"};
   command->footer(
-      "JSON: bias (at --value, else null), worst (the largest magnitude over all values between the bounds) "
-      "and\n"
-      "worst_value, where that is.\n\n" +
+      "--values: guesses V, or V:W with a weight W > 0 (1 unless given), separated by commas; @FILE has them "
+      "in its lines,\n"
+      "and comments after #. JSON: bias (at --value, else null), worst (the largest magnitude over all "
+      "values "
+      "between the\n"
+      "bounds), worst_value, where that is, and expected (the mean over --values, else null).\n\n" +
       std::string(numbers_footer));
 }
 

@@ -1,8 +1,10 @@
 #include "snapdp/mechanism/mechanism.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "snapdp/error.h"
+#include "snapdp/mechanism/bias.h"
 #include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
@@ -193,8 +195,40 @@ Accuracy Mechanism::accuracy(const FailureRate& alpha, const Rational& rounding_
   return {conservative, std::min(tight_accuracy(query), conservative), laplace};
 }
 
+<<<<<<< ours
 std::optional<Rational> least_epsilon(const std::function<bool(const Rational&)>& reaches,
                                       const std::optional<Rational>& also) {
+=======
+double Mechanism::expected_bias(std::span<const Rational> guesses, std::span<const Rational> weights) const {
+  const FloatEnvironment environment;
+  if (guesses.empty() || guesses.size() != weights.size()) {
+    refuse("guesses", "guesses: " + std::to_string(guesses.size()) + " given with " +
+                          std::to_string(weights.size()) +
+                          " weights; give one weight for each, at least one");
+  }
+  const Rational heaviest = *std::max_element(weights.begin(), weights.end());
+  const Rational shift = origin().rational();
+  std::vector<double> values;
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < guesses.size(); ++i) {
+    if (weights[i] <= 0)
+      refuse("guesses", "guesses: the weight " + to_string(weights[i]) + " must be greater than 0");
+    if (noise() == NoiseKind::geometric && guesses[i].get_den() != 1) {
+      refuse("guesses",
+             "guesses: " + to_string(guesses[i]) + " must be a whole number, because the noise is geometric");
+    }
+    values.push_back(to_double_nearest(Rational(guesses[i] - shift)));
+    shares.push_back(to_double_nearest(Rational(weights[i] / heaviest)));
+  }
+  try {
+    return snapdp::expected_bias(output_noise(), values, shares);
+  } catch (const Error& error) {
+    refuse("guesses", "guesses: their bias cannot be computed: " + std::string(error.what()));
+  }
+}
+
+std::optional<Rational> least_epsilon(const std::function<bool(const Rational&)>& reaches) {
+>>>>>>> theirs
   const FloatEnvironment environment;
   constexpr long exponent = -60;
   constexpr int most_doublings = 90;

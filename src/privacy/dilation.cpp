@@ -1,10 +1,13 @@
 #include "snapdp/privacy/dilation.h"
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
 #include <queue>
 
 #include "mechanism/certified.h"
 #include "snapdp/error.h"
+#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
 namespace {
@@ -58,19 +61,26 @@ void require_epsilon(const Rational& epsilon) {
   }
 }
 
-// P(ln V < x) for x <= 0, by U^S < e^x with S = 1.
-Wide lower_tail(const Rational& x) {
-  return ldexp(exp(Wide(x)), -1);
+Enclosure operator-(const Enclosure& a, const Enclosure& b) {
+  return {a.lower - b.upper, a.upper - b.lower};
 }
 
-// Exactly where the ends lie on one side of 0: a difference of tails has full relative accuracy there.
-Wide uniform_power(const LogInterval& interval) {
+// P(ln V < x) for x <= 0, by U^S < e^x with S = 1. Far out an enclosure of one size will do: numbers there have as many
+// digits as x is large.
+Enclosure lower_tail(const Rational& x) {
+  constexpr long far = 4'000;
+  if (x < -far) return {0, upper_end(exp(Wide(Rational(-far))))};
+  return ends(ldexp(exp(Wide(x)), -1));
+}
+
+// Where the ends lie on one side of 0, a difference of tails has full relative accuracy.
+Enclosure uniform_power(const LogInterval& interval) {
   const auto& [from, to] = interval;
   if (to && *to <= 0) return from ? lower_tail(*to) - lower_tail(*from) : lower_tail(*to);
   if (from && *from >= 0) {
     return to ? lower_tail(Rational(-*from)) - lower_tail(Rational(-*to)) : lower_tail(Rational(-*from));
   }
-  Wide rest(1.0);
+  Enclosure rest{1, 1};
   if (from) rest = rest - lower_tail(*from);
   if (to) rest = rest - lower_tail(Rational(-*to));
   return rest;
@@ -85,12 +95,167 @@ LogInterval intersection(const LogInterval& interval, const Rational& first, con
   return result;
 }
 
+std::optional<Integer> index_of(const std::optional<double>& bound, const Rational& step,
+                                Integer (*round)(const Rational&)) {
+  if (!bound) return std::nullopt;
+  return round(Rational(Rational(*bound) / step));
+}
+
+Enclosure power_of_e(const Rational& x) {
+  const Wide::Precision precision(bits, false);
+  return ends(exp(Wide(x)));
+}
+
+// The divergence over shifts, from above on pieces of them and from below at single ones.
+class ShiftSearch {
+ public:
+  ShiftSearch(const DilationLaw& law, const std::vector<LogInterval>& intervals, const Rational& epsilon)
+      : law_(law), intervals_(intervals), growth_(power_of_e(epsilon)) {
+    for (const LogInterval& interval : intervals) {
+      own_.push_back(law.probability(interval));
+      left_out_ -= own_.back().lower;
+    }
+    left_out_ = std::max(Rational(0), left_out_);
+  }
+
+  Enclosure enclosure(const Shifts& shifts, const Rational& tolerance, int most_pieces) const {
+    // Intervals have most where they lie next to 0, and shifts move them away from it: begin with the two directions.
+    std::vector<Rational> cuts{shifts.from};
+    if (shifts.from < 0 && shifts.to > 0) cuts.emplace_back(0);
+    cuts.push_back(shifts.to);
+    std::priority_queue<Piece> pieces;
+    std::shared_ptr<const Moved> first = moved(cuts.front());
+    Rational lower = first->divergence;
+    int count = 0;
+    for (std::size_t i = 1; i < cuts.size(); ++i, ++count) {
+      const std::shared_ptr<const Moved> last = moved(cuts[i]);
+      lower = std::max(lower, last->divergence);
+      pieces.push(piece(first, last));
+      first = last;
+    }
+    for (; count < most_pieces && pieces.top().upper - lower > tolerance; ++count) {
+      const Piece worst = pieces.top();
+      pieces.pop();
+      const std::shared_ptr<const Moved> middle =
+          moved(Rational((worst.first->shift + worst.last->shift) / 2));
+      lower = std::max(lower, middle->divergence);
+      pieces.push(piece(worst.first, middle));
+      pieces.push(piece(middle, worst.last));
+    }
+    return {lower, std::max(lower, pieces.top().upper)};
+  }
+
+ private:
+  struct Moved {
+    Rational shift;
+    Rational divergence;          // from below
+    std::vector<Rational> least;  // what each interval has at least; of unimodal laws
+  };
+  struct Piece {
+    std::shared_ptr<const Moved> first;
+    std::shared_ptr<const Moved> last;
+    Rational upper;
+    bool operator<(const Piece& other) const { return upper < other.upper; }
+  };
+
+  std::shared_ptr<const Moved> moved(const Rational& shift) const {
+    auto result = std::make_shared<Moved>();
+    result->shift = shift;
+    for (std::size_t i = 0; i < intervals_.size(); ++i) {
+      const Enclosure there = law_.probability(intersection(intervals_[i], shift, shift));
+      result->divergence += std::max(Rational(0), Rational(own_[i].lower - growth_.upper * there.upper));
+      if (law_.is_unimodal()) result->least.push_back(std::max(Rational(0), there.lower));
+    }
+    return result;
+  }
+
+  Piece piece(const std::shared_ptr<const Moved>& first, const std::shared_ptr<const Moved>& last) const {
+    Rational upper = left_out_;
+    for (std::size_t i = 0; i < intervals_.size(); ++i)
+      upper += std::max(Rational(0), Rational(own_[i].upper - growth_.lower * least(i, *first, *last)));
+    return {first, last, upper};
+  }
+
+  // What interval i has at least, wherever between the two it is moved.
+  Rational least(std::size_t i, const Moved& first, const Moved& last) const {
+    if (law_.is_unimodal()) return std::min(first.least[i], last.least[i]);
+    return std::max(Rational(0),
+                    law_.probability(intersection(intervals_[i], first.shift, last.shift)).lower);
+  }
+
+  const DilationLaw& law_;
+  const std::vector<LogInterval>& intervals_;
+  Enclosure growth_;  // e^epsilon
+  std::vector<Enclosure> own_;
+  Rational left_out_ = 1;
+};
+
+void check_question(const DilationQuestion& question, const Rational& value) {
+  const OutputNoise& noise = question.noise;
+  if (noise.kind == NoiseKind::geometric) {
+    refuse("noise",
+           " = \"geometric\": dilation looks at all numbers up to the sensitivity apart, and geometric noise "
+           "is private for integers only");
+  }
+  if (!(noise.scale > 0) || !std::isfinite(noise.scale))
+    refuse("scale", " = " + to_string(noise.scale) + ": must be positive and finite");
+  if (noise.lower && noise.upper && *noise.lower >= *noise.upper) {
+    refuse("lower",
+           " = " + to_string(*noise.lower) + ": must be less than upper = " + to_string(*noise.upper));
+  }
+  if (question.sensitivity <= 0) {
+    refuse("sensitivity", " = " + to_string(question.sensitivity) + ": must be greater than 0");
+  }
+  if (question.epsilon <= 0)
+    refuse("epsilon", " = " + to_string(question.epsilon) + ": must be greater than 0");
+  const std::string limit = std::to_string(greatest_dilation);
+  if (question.epsilon > greatest_dilation) {
+    refuse("epsilon", " = " + to_string(question.epsilon) + ": dilations are checked for losses up to " +
+                          limit + ", because e^epsilon has as many digits");
+  }
+  if (question.sensitivity > greatest_dilation * Rational(noise.scale)) {
+    refuse("sensitivity", " = " + to_string(question.sensitivity) + ": dilations are checked up to e^" +
+                              limit + ", a sensitivity of " + limit + " noise scales");
+  }
+  if (question.tolerance < Rational(1e-30) || question.tolerance > Rational(1, 10)) {
+    refuse("tolerance", " = " + to_string(question.tolerance) + ": must lie between 1e-30 and 0.1");
+  }
+  const bool below = noise.lower && value < Rational(*noise.lower);
+  if (below || (noise.upper && value > Rational(*noise.upper))) {
+    refuse("value", " = " + to_string(value) + ": lies beyond the bounds, where values are clamped to " +
+                        to_string(below ? *noise.lower : *noise.upper) + "; check that one");
+  }
+}
+
+// e^-depth is less than a quarter of the tolerance, with room to spare for the doubles.
+Rational depth_for(const Rational& tolerance) {
+  return Rational(std::ceil(-std::log(tolerance.get_d() / 4)) + 1);
+}
+
+void check_outputs(const OutputNoise& noise, const Rational& value, const Rational& depth) {
+  const Rational step = noise.grid.spacing().rational();
+  const Rational farthest = depth * Rational(noise.scale);
+  const Rational below =
+      noise.lower ? std::min(farthest, Rational(value - Rational(*noise.lower))) : farthest;
+  const Rational above =
+      noise.upper ? std::min(farthest, Rational(Rational(*noise.upper) - value)) : farthest;
+  const Rational width = below + above;
+  const Integer outputs = ceil(Rational(width / step)) + 2;
+  if (outputs <= most_dilated_outputs) return;
+  const Rational coarser = width / static_cast<unsigned long>(most_dilated_outputs - 2);
+  refuse("grid", " = " + to_string(noise.grid) + ": there are " + outputs.get_str() + " outputs within " +
+                     to_string(depth) + " noise scales of the value, and at most " +
+                     std::to_string(most_dilated_outputs) +
+                     " are checked; every grid is equally private, so take " +
+                     to_string(Grid::at_least(coarser)) + " or a coarser one");
+}
+
 }  // namespace
 
 Enclosure UniformPowerLaw::probability(const LogInterval& interval) const {
   if (is_empty(interval)) return {0, 0};
   const Wide::Precision precision(bits, false);
-  return ends(uniform_power(interval));
+  return uniform_power(interval);
 }
 
 LatticePowerLaw::LatticePowerLaw(Rational step) : step_(std::move(step)) {
@@ -126,6 +291,7 @@ std::vector<LogInterval> output_intervals(const OutputNoise& noise, const Ration
   Rational y = value;
   if (noise.lower) y = std::max(y, Rational(*noise.lower));
   if (noise.upper) y = std::min(y, Rational(*noise.upper));
+<<<<<<< ours
   const Integer first = noise.lower ? floor(Rational(Rational(*noise.lower) / step))
                                     : floor(Rational((y - depth * scale) / step));
   const Integer last = noise.upper ? ceil(Rational(Rational(*noise.upper) / step))
@@ -135,14 +301,22 @@ std::vector<LogInterval> output_intervals(const OutputNoise& noise, const Ration
                 "grid = " + to_string(noise.grid) + ": there are more than " + std::to_string(most_outputs) +
                     " outputs; take a coarser grid, nearer bounds or less depth");
   }
+=======
+  Integer first = floor(Rational((y - depth * scale) / step));
+  Integer last = ceil(Rational((y + depth * scale) / step));
+  const std::optional<Integer> bottom = index_of(noise.lower, step, floor);
+  const std::optional<Integer> top = index_of(noise.upper, step, ceil);
+  if (bottom) first = std::max(first, *bottom);
+  if (top) last = std::min(last, *top);
+>>>>>>> theirs
   const auto boundary = [&](const Integer& k) {
     return Rational(((Rational(k) - Rational(1, 2)) * step - y) / scale);
   };
   std::vector<LogInterval> intervals;
   for (Integer k = first; k <= last; ++k) {
     LogInterval interval{boundary(k), boundary(k + 1)};
-    if (k == first && noise.lower) interval.from.reset();
-    if (k == last && noise.upper) interval.to.reset();
+    if (k == bottom) interval.from.reset();
+    if (k == top) interval.to.reset();
     intervals.push_back(std::move(interval));
   }
   return intervals;
@@ -156,7 +330,11 @@ Enclosure lifting_divergence(const DilationLaw& law, const std::vector<LogInterv
   require_epsilon(epsilon);
   require_disjoint("here", here);
   require_disjoint("there", there);
+<<<<<<< ours
   const Enclosure growth = growth_of(epsilon);
+=======
+  const Enclosure growth = power_of_e(epsilon);
+>>>>>>> theirs
   Enclosure sum{0, 0};
   for (std::size_t i = 0; i < here.size(); ++i) {
     const Enclosure p = law.probability(here[i]);
@@ -171,9 +349,8 @@ Enclosure lifting_divergence(const DilationLaw& law, const std::vector<LogInterv
 Enclosure dilation_divergence(const DilationLaw& law, const std::vector<LogInterval>& intervals,
                               const Rational& epsilon, const Rational& reach, const Rational& tolerance,
                               int most_pieces) {
-  require_epsilon(epsilon);
-  require_disjoint("intervals", intervals);
   if (reach < 0) refuse("reach", " = " + to_string(reach) + ": must not be negative");
+<<<<<<< ours
   if (tolerance <= 0) refuse("tolerance", " = " + to_string(tolerance) + ": must be greater than 0");
   const Enclosure growth = growth_of(epsilon);
   std::vector<Enclosure> own;
@@ -183,45 +360,45 @@ Enclosure dilation_divergence(const DilationLaw& law, const std::vector<LogInter
     left_out -= own.back().lower;
   }
   left_out = std::max(Rational(0), left_out);
+=======
+  return dilation_divergence(law, intervals, epsilon, Shifts{-reach, reach}, tolerance, most_pieces);
+}
+>>>>>>> theirs
 
-  // The shifts from `first` to `last`, and what the divergence is at most there.
-  struct Piece {
-    Rational first;
-    Rational last;
-    Rational upper;
-    bool operator<(const Piece& other) const { return upper < other.upper; }
-  };
-  const auto piece = [&](const Rational& first, const Rational& last) {
-    Rational upper = left_out;
-    for (std::size_t i = 0; i < intervals.size(); ++i) {
-      const Rational moved = law.probability(intersection(intervals[i], first, last)).lower;
-      upper += std::max(Rational(0), Rational(own[i].upper - growth.lower * std::max(Rational(0), moved)));
-    }
-    return Piece{first, last, upper};
-  };
-  const auto at = [&](const Rational& shift) {
-    Rational lower = 0;
-    for (std::size_t i = 0; i < intervals.size(); ++i) {
-      const Rational moved = law.probability(intersection(intervals[i], shift, shift)).upper;
-      lower += std::max(Rational(0), Rational(own[i].lower - growth.upper * moved));
-    }
-    return lower;
-  };
-
-  std::priority_queue<Piece> pieces;
-  pieces.push(piece(-reach, 0));
-  pieces.push(piece(0, reach));
-  Rational lower = std::max({at(-reach), at(0), at(reach)});
-  for (int count = 2; count < most_pieces; ++count) {
-    const Piece worst = pieces.top();
-    if (worst.upper - lower <= tolerance) break;
-    pieces.pop();
-    const Rational middle = (worst.first + worst.last) / 2;
-    lower = std::max(lower, at(middle));
-    pieces.push(piece(worst.first, middle));
-    pieces.push(piece(middle, worst.last));
+Enclosure dilation_divergence(const DilationLaw& law, const std::vector<LogInterval>& intervals,
+                              const Rational& epsilon, const Shifts& shifts, const Rational& tolerance,
+                              int most_pieces) {
+  if (epsilon < 0) refuse("epsilon", " = " + to_string(epsilon) + ": must not be negative");
+  if (shifts.from > shifts.to) {
+    refuse("shifts", " from " + to_string(shifts.from) + " to " + to_string(shifts.to) +
+                         ": must not end before they begin");
   }
-  return {lower, std::max(lower, pieces.top().upper)};
+  if (tolerance <= 0) refuse("tolerance", " = " + to_string(tolerance) + ": must be greater than 0");
+  return ShiftSearch(law, intervals, epsilon).enclosure(shifts, tolerance, most_pieces);
+}
+
+DilationCheck check_dilation(const DilationQuestion& question, const Rational& value) {
+  const FloatEnvironment environment;
+  check_question(question, value);
+  const OutputNoise& noise = question.noise;
+  const Rational scale(noise.scale);
+  const Rational depth = depth_for(question.tolerance);
+  check_outputs(noise, value, depth);
+  // y' = value - s scale.
+  Rational down = question.sensitivity;
+  Rational up = question.sensitivity;
+  if (noise.lower) down = std::min(down, Rational(value - Rational(*noise.lower)));
+  if (noise.upper) up = std::min(up, Rational(Rational(*noise.upper) - value));
+  const std::vector<LogInterval> intervals = output_intervals(noise, value, depth);
+  DilationCheck check{value, {Rational(-up / scale), Rational(down / scale)}, intervals.size(), {}};
+  constexpr int most_pieces = 24;  // two are enough, unless the claim is false
+  check.delta = dilation_divergence(UniformPowerLaw(), intervals, question.epsilon, check.shifts,
+                                    question.tolerance, most_pieces);
+  if (check.delta.lower == 0 && check.delta.upper > question.tolerance) {
+    refuse("tolerance", " = " + to_string(question.tolerance) + ": not reached: delta may be as large as " +
+                            to_string(to_double_up(check.delta.upper)) + "; raise it");
+  }
+  return check;
 }
 
 }  // namespace snapdp

@@ -10,7 +10,6 @@
 #include "faults.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/unit_limit.h"
-#include "snapdp/mechanism/bias.h"
 #include "snapdp/numeric/float_environment.h"
 #include "snapdp/release/suggestion.h"
 #include "snapdp/statistics/distinct.h"
@@ -122,7 +121,10 @@ class StatisticPlanner {
       certificates.push_back(part.certificate);
     }
     planned_.certificate = compose_certificates(certificates);
-    if (!statistic_.guesses.empty()) planned_.expected_bias = mean_bias(planned_.measurements.front());
+    if (!statistic_.guesses.empty()) {
+      planned_.expected_bias = planned_.measurements.front().measurement.mechanism().expected_bias(
+          statistic_.guesses, statistic_.guess_weights);
+    }
     return std::move(planned_);
   }
 
@@ -325,6 +327,7 @@ class StatisticPlanner {
     return domain.range->width().to_double_up();
   }
 
+<<<<<<< ours
   // The mean of the bias over the guesses. What is wrong with a guess is said here, before anything is spent.
   double mean_bias(const PlannedMeasurement& planned) const {
     const Mechanism& mechanism = planned.measurement.mechanism();
@@ -360,6 +363,8 @@ class StatisticPlanner {
     }
   }
 
+=======
+>>>>>>> theirs
   // The least epsilon with which the aggregation is as accurate as the specification asks.
   Rational epsilon_for(const Aggregation& aggregation) const {
     if (statistic_.mode == Mode::precision) {

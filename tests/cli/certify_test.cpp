@@ -133,5 +133,77 @@ TEST_F(CertifyTest, RefusesWhatIsNoMechanism) {
   }
 }
 
+TEST_F(CertifyTest, ByDilationEverySetOfOutputs) {
+  const std::vector<std::string> noise = {"--sensitivity", "1", "--grid",  "notes",
+                                          "--lower",       "0", "--upper", "20"};
+  const auto dilated = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"certify", "--by", "dilation"};
+    arguments.insert(arguments.end(), noise.begin(), noise.end());
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  };
+  const Outcome kept = dilated({"--epsilon", "1", "--json"});
+  EXPECT_EQ(kept.code, 0);
+  const Json json = Json::parse(kept.out);
+  EXPECT_EQ(json.at("by"), "dilation");
+  EXPECT_EQ(json.at("holds"), true);
+  EXPECT_EQ(json.at("delta").at(0), 0.0);
+  EXPECT_LE(json.at("delta").at(1), 1e-9);
+  EXPECT_EQ(json.at("tolerance"), "0.000000001");
+  ASSERT_EQ(json.at("checks").size(), 3U);
+  // The ends and the middle, with the neighbors that lie between the bounds.
+  EXPECT_EQ(json.at("checks").at(0).at("value"), 0.0);
+  EXPECT_EQ(json.at("checks").at(0).at("shifts"), Json::parse(R"(["-1", "0"])"));
+  EXPECT_EQ(json.at("checks").at(1).at("value"), 10.0);
+  EXPECT_EQ(json.at("checks").at(1).at("shifts"), Json::parse(R"(["-1", "1"])"));
+  EXPECT_EQ(json.at("checks").at(2).at("outputs"), 21);
+  const Outcome text = dilated({"--epsilon", "1", "--value", "3.25"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_THAT(text.out, HasSubstr("holds for the values below"));
+  EXPECT_THAT(text.out, HasSubstr("3.25"));
+
+  // A claim about other noise may be false: exit code 1.
+  EXPECT_EQ(dilated({"--scale", "1", "--epsilon", "1"}).code, 0);
+  const Outcome refuted = dilated({"--scale", "1", "--epsilon", "0.9", "--json"});
+  EXPECT_EQ(refuted.code, 1);
+  EXPECT_EQ(Json::parse(refuted.out).at("holds"), false);
+  EXPECT_GT(Json::parse(refuted.out).at("delta").at(0), 0.01);
+  EXPECT_THAT(dilated({"--scale", "1", "--epsilon", "0.9"}).out, HasSubstr("FALSE: delta is at least 0.0"));
+  // The mechanism that runs by default, on the automatic grid.
+  EXPECT_EQ(run({"certify", "--by", "dilation", "--epsilon", "1", "--sensitivity", "1"}).code, 0);
+}
+
+TEST_F(CertifyTest, ByDilationRefusesWhatItCannotCheck) {
+  const auto refused = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"certify", "--sensitivity", "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2) << testing::PrintToString(arguments);
+    EXPECT_EQ(outcome.out, "");
+    return outcome.error;
+  };
+  const auto dilated = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--by", "dilation"});
+    return refused(more);
+  };
+  EXPECT_THAT(dilated({}), HasSubstr("--epsilon"));
+  EXPECT_THAT(dilated({"--epsilon", "1", "--mode", "precision", "--lower", "0", "--upper", "9"}),
+              HasSubstr("finitely many values"));
+  EXPECT_THAT(dilated({"--epsilon", "1", "--noise", "geometric"}), HasSubstr("private for integers only"));
+  EXPECT_THAT(dilated({"--epsilon", "1", "--grid", "2^-12"}), HasSubstr("or a coarser one"));
+  EXPECT_THAT(dilated({"--epsilon", "1001"}), HasSubstr("--epsilon = 1001"));
+  EXPECT_THAT(dilated({"--scale", "0.0001"}), HasSubstr("--sensitivity = 1"));
+  EXPECT_THAT(dilated({"--scale", "1/3"}), HasSubstr("must be a double"));
+  EXPECT_THAT(dilated({"--epsilon", "1", "--lower", "0", "--value", "-1"}),
+              HasSubstr("--value = -1: lies beyond"));
+  EXPECT_THAT(dilated({"--epsilon", "1", "--tolerance", "1e-40"}), HasSubstr("--tolerance"));
+  EXPECT_THAT(dilated({"--epsilon", "1", "--tolerance", "x"}), HasSubstr("--tolerance"));
+  EXPECT_THAT(dilated({"--epsilon", "1", "--precision", "60"}), HasSubstr("--precision"));
+  EXPECT_THAT(refused({"--epsilon", "1", "--by", "dilatoin"}), HasSubstr("did you mean \"dilation\"?"));
+  EXPECT_THAT(refused({"--epsilon", "1", "--value", "1"}), HasSubstr("applies only with --by dilation"));
+  EXPECT_THAT(refused({"--epsilon", "1", "--tolerance", "1e-3"}),
+              HasSubstr("applies only with --by dilation"));
+}
+
 }  // namespace
 }  // namespace snapdp

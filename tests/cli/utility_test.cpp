@@ -114,6 +114,73 @@ TEST_F(UtilityTest, BiasIsThatOfTheVectors) {
   }
 }
 
+// The mean of the vectors' biases with weights, from the command line and from a file.
+TEST_F(UtilityTest, ExpectedBiasIsTheMeanOfTheVectors) {
+  std::map<Row, std::vector<Row>> noises;
+  for (const Row& row : vectors("bias.csv")) noises[Row(row.begin(), row.begin() + 3)].push_back(row);
+  for (const auto& [noise, rows] : noises) {
+    std::string list;
+    std::string lines = "# value:weight\n\n";
+    double sum = 0;
+    double magnitude = 0;
+    double weights = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const int weight = static_cast<int>(i % 3) + 1;
+      list += (i == 0 ? "" : ", ") + rows[i][3] + (weight == 1 ? "" : ":" + std::to_string(weight));
+      lines += " " + rows[i][3] + " : " + std::to_string(weight) + (i % 2 == 0 ? "\r\n" : "\n");
+      sum += weight * number(rows[i][4]);
+      magnitude += weight * std::abs(number(rows[i][4]));
+      weights += weight;
+    }
+    write("guesses.txt", lines);
+    for (const std::string& values : {list, std::string("@guesses.txt")}) {
+      const Json json =
+          json_of({"bias", "--epsilon", noise[0], "--sensitivity", "1", "--grid", noise[1], "--lower",
+                   negative(noise[2]), "--upper", noise[2], "--values=" + values, "--json"});
+      EXPECT_NEAR(json.at("expected").get<double>(), sum / weights, 1e-13 * magnitude / weights);
+    }
+  }
+  const Row bias = {"bias", "--epsilon", "1", "--sensitivity", "1", "--lower", "0", "--upper", "20"};
+  Row with = bias;
+  with.insert(with.end(), {"--values", "15,18:2,20"});
+  EXPECT_THAT(succeed(with), HasSubstr("on average over the 3 of --values"));
+  with = bias;
+  with.push_back("--json");
+  EXPECT_EQ(json_of(with).at("expected"), nullptr);
+  // Precision mode is about the middle; in geometric noise guesses are whole.
+  with.insert(with.end(), {"--mode", "precision", "--values", "0,20"});
+  EXPECT_NEAR(json_of(with).at("expected").get<double>(), 0, 1e-12);
+  for (const auto& [values, what] : std::vector<std::pair<std::string, std::string>>{
+           {"", "--values"},
+           {"1,,2", "an entry is empty"},
+           {"1,", "an entry is empty"},
+           {"1:0", "a weight greater than 0"},
+           {"1:-2", "a weight greater than 0"},
+           {"1:2:3", "--values"},
+           {"x", "is not a number"},
+           {"1e300", "--values: guesses: their bias cannot be computed"},
+           {"@guesses.csv", "cannot be read"}}) {
+    with = bias;
+    with.insert(with.end(), {"--values", values});
+    const Outcome outcome = run(with);
+    EXPECT_EQ(outcome.code, values == "@guesses.csv" ? 5 : 2) << values;
+    EXPECT_THAT(outcome.error, HasSubstr(what)) << values;
+  }
+  write("none.txt", "# nothing\n");
+  with = bias;
+  with.insert(with.end(), {"--values", "@none.txt"});
+  refuses(with, "has no guess");
+  with = bias;
+  with.insert(with.end(), {"--noise", "geometric", "--values", "1.5"});
+  refuses(with, "must be a whole number");
+  std::string many;
+  for (int i = 0; i <= 100'000; ++i) many += "1\n";
+  write("many.txt", many);
+  with = bias;
+  with.insert(with.end(), {"--values", "@many.txt"});
+  refuses(with, "more than 100000 guesses");
+}
+
 TEST_F(UtilityTest, UnclampedLawsEndInTwoTails) {
   for (const Row& noise : std::vector<Row>{{"--grid", "notes"}, {"--noise", "geometric"}, {}}) {
     Row arguments = {"law", "--csv", "--epsilon", "1", "--sensitivity", "1", "--value", "2"};

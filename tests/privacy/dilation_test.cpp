@@ -1,8 +1,12 @@
 #include "snapdp/privacy/dilation.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -13,6 +17,9 @@
 
 namespace snapdp {
 namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
 
 const Rational tolerance(1, 1'000'000'000);
 
@@ -192,6 +199,147 @@ TEST(Dilation, RefusesWhatMakesNoSense) {
   EXPECT_EQ(dilation_divergence(law, all, 1, 1, tolerance).lower, 0);
   EXPECT_EQ(law.probability({Rational(1), Rational(1)}).upper, 0);
   EXPECT_EQ(law.probability(all[0]).lower, 1);
+}
+
+TEST(Dilation, BetweenTwoShiftsIntervalsKeepTheSmaller) {
+  const UniformPowerLaw law;
+  ASSERT_TRUE(law.is_unimodal());
+  std::mt19937_64 engine(67);
+  const auto pick = [&] { return Rational(static_cast<long>(engine() % 2001) - 1000, 128); };
+  const auto moved = [&](LogInterval interval, const Rational& shift) {
+    if (interval.from) *interval.from += shift;
+    if (interval.to) *interval.to += shift;
+    return law.probability(interval);
+  };
+  for (int round = 0; round < 2'000; ++round) {
+    Rational ends[4] = {pick(), pick(), pick(), pick()};
+    if (ends[0] > ends[1]) std::swap(ends[0], ends[1]);
+    if (ends[2] > ends[3]) std::swap(ends[2], ends[3]);
+    LogInterval interval{ends[0], ends[1]};
+    if (round % 7 == 0) interval.from.reset();
+    if (round % 5 == 0) interval.to.reset();
+    const Rational least = std::min(moved(interval, ends[2]).lower, moved(interval, ends[3]).lower);
+    for (int i = 1; i < 8; ++i) {
+      const Rational between = ends[2] + (ends[3] - ends[2]) * Rational(i, 8);
+      ASSERT_GE(moved(interval, between).upper, least);
+    }
+  }
+  EXPECT_FALSE(LatticePowerLaw(1).is_unimodal());
+}
+
+// Far from the value there is next to nothing, however coarse the grid.
+TEST(Dilation, FarTailsAreEnclosedInNumbersOfOneSize) {
+  const UniformPowerLaw law;
+  const Rational far = Dyadic(Integer(1), 900).rational();
+  for (const LogInterval& interval :
+       {LogInterval{far, std::nullopt}, {std::nullopt, -far}, {far, far + 1}, {-2 * far, -far}}) {
+    const Enclosure p = law.probability(interval);
+    EXPECT_LE(p.lower, 0);
+    EXPECT_GE(p.upper, 0);
+    EXPECT_LT(p.upper, Rational(1e-300));
+  }
+  const Enclosure all = law.probability({-far, far});
+  EXPECT_GE(all.upper, 1);
+  EXPECT_GT(all.lower, 1 - Rational(1e-300));
+}
+
+DilationQuestion question(const OutputNoise& noise, const Rational& epsilon) {
+  return {.noise = noise, .sensitivity = 1, .epsilon = epsilon};
+}
+
+TEST(DilationCheck, HoldsForEveryNeighborOfManyValues) {
+  for (const auto& [scale, grid] : {std::pair(1.0, 0L), {0.75, 1L}, {2.0, -3L}, {0.5, -9L}, {8.0, 5L}}) {
+    const Rational epsilon = 1 / Rational(scale);
+    for (const OutputNoise& noise :
+         {OutputNoise{.scale = scale, .grid = Grid(grid)},
+          OutputNoise{.scale = scale, .grid = Grid(grid), .lower = -2.25, .upper = 3},
+          OutputNoise{.scale = scale, .grid = Grid(grid), .upper = 3},
+          OutputNoise{.scale = scale, .grid = Grid(grid), .lower = -2.25}}) {
+      for (const Rational& value :
+           {Rational(-9, 4), Rational(0), Rational(5, 16), Rational(1, 3), Rational(3)}) {
+        const DilationCheck check = check_dilation(question(noise, epsilon), value);
+        EXPECT_EQ(check.delta.lower, 0);
+        EXPECT_LE(check.delta.upper, tolerance);
+        // Neighbors between the bounds, at most the sensitivity away.
+        const Rational up = noise.upper ? std::min(Rational(1), Rational(3 - value)) : Rational(1);
+        const Rational down =
+            noise.lower ? std::min(Rational(1), Rational(value + Rational(9, 4))) : Rational(1);
+        EXPECT_EQ(check.shifts.from, -up / Rational(scale));
+        EXPECT_EQ(check.shifts.to, down / Rational(scale));
+      }
+    }
+  }
+}
+
+// A claim that is a little too small is found false, with about the delta that the outputs really have.
+TEST(DilationCheck, FindsFalseClaims) {
+  const OutputNoise noise{.scale = 1, .grid = Grid(0), .lower = -4, .upper = 4};
+  for (const Rational& value : {Rational(0), Rational(4), Rational(1, 2)}) {
+    const DilationCheck check = check_dilation(question(noise, Rational(9, 10)), value);
+    double largest = 0;
+    for (const Rational& other : {Rational(value - 1), Rational(value + 1)}) {
+      if (other > 4) continue;
+      const std::vector<LogInterval> here = output_intervals(noise, value);
+      const std::vector<LogInterval> there = output_intervals(noise, other);
+      largest = std::max(largest,
+                         lifting_divergence(UniformPowerLaw(), here, there, Rational(9, 10)).lower.get_d());
+    }
+    EXPECT_GT(largest, 0.01);
+    EXPECT_NEAR(check.delta.lower.get_d(), largest, 1e-9);
+    EXPECT_LE(check.delta.upper - check.delta.lower, tolerance);
+  }
+  EXPECT_GT(check_dilation(question(noise, Rational(9999, 10000)), 0).delta.lower, 0);
+  EXPECT_EQ(check_dilation(question(noise, Rational(10001, 10000)), 0).delta.lower, 0);
+  // Between near bounds less is lost, and a smaller claim is true: values and outputs 0 and 1 only.
+  const OutputNoise near{.scale = 1, .grid = Grid(0), .lower = 0, .upper = 1};
+  const Certificate certificate = certify({.scale = 1, .sensitivity = 1, .lower = 0, .upper = 1});
+  EXPECT_LT(certificate.bound, 1);
+  const DilationCheck kept = check_dilation(question(near, certificate.bound + Rational(1e-20)), 0);
+  EXPECT_EQ(kept.delta.lower, 0);
+  EXPECT_GT(check_dilation(question(near, certificate.witness - Rational(1, 1000)), 0).delta.lower, 0);
+}
+
+TEST(DilationCheck, RefusesWhatItCannotCheck) {
+  const auto refused = [](const DilationQuestion& asked, const Rational& value = 0) {
+    try {
+      check_dilation(asked, value);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      return error.parameter() + std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  const auto with = [](const OutputNoise& noise) { return question(noise, 1); };
+  EXPECT_THAT(refused(with({.scale = 1, .kind = NoiseKind::geometric})), StartsWith("noise"));
+  EXPECT_THAT(refused(with({.scale = 0})), StartsWith("scale"));
+  EXPECT_THAT(refused(with({.scale = 1, .lower = 1, .upper = 1})), StartsWith("lower"));
+  EXPECT_THAT(refused(with({.scale = 1, .lower = 1, .upper = 2}), 3), StartsWith("value = 3: lies beyond"));
+  // The grid is too fine, and the message says which one is not.
+  EXPECT_THAT(refused(with({.scale = 1, .grid = Grid(-12)})), HasSubstr("take 2^-10 or a coarser one"));
+  EXPECT_NO_THROW(output_intervals({.scale = 1, .grid = Grid(-10)}, 0, 24));
+  // However far the bounds are.
+  EXPECT_THAT(refused(with({.scale = 1, .grid = Grid(-40), .lower = -1e300, .upper = 1e300})),
+              StartsWith("grid"));
+  EXPECT_EQ(refused(with({.scale = 1, .grid = Grid(0), .lower = -1e300, .upper = 1e300})), "nothing");
+  EXPECT_THAT(refused(with({.scale = 1e-4, .grid = Grid(0)})), StartsWith("sensitivity"));
+  EXPECT_EQ(refused(question({.scale = 1, .grid = Grid(1000)}, 1)), "nothing");
+  DilationQuestion asked = with({.scale = 1});
+  asked.epsilon = 1001;
+  EXPECT_THAT(refused(asked), StartsWith("epsilon"));
+  asked.epsilon = 0;
+  EXPECT_THAT(refused(asked), StartsWith("epsilon"));
+  asked = with({.scale = 1});
+  asked.sensitivity = 0;
+  EXPECT_THAT(refused(asked), StartsWith("sensitivity"));
+  asked.sensitivity = 1001;
+  EXPECT_THAT(refused(asked), StartsWith("sensitivity"));
+  asked = with({.scale = 1});
+  for (const Rational& bad : {Rational(0), Rational(1e-31), Rational(1, 2)}) {
+    asked.tolerance = bad;
+    EXPECT_THAT(refused(asked), StartsWith("tolerance"));
+  }
+  asked.tolerance = Rational(1e-29);
+  EXPECT_EQ(refused(asked), "nothing");
 }
 
 }  // namespace

@@ -243,6 +243,11 @@ TEST(Range, PrecisionModeNeedsBothEnds) {
               HasSubstr("both ends finite"));
   EXPECT_THAT(refused(add_remove_head, count + precise + "range = [0, 1]"),
               HasSubstr("must be below half the distance of the bounds"));
+  // Several numbers cost more than the notes' formula knows.
+  EXPECT_THAT(refused(change_one_head, histogram + precise + "range = { gamma = 0.1 }"),
+              HasSubstr("for statistics of one number"));
+  EXPECT_EQ(mechanism_of(plan_of(add_remove_head, histogram + precise + "range = [0, 5000]")).mode(),
+            Mode::precision);
   EXPECT_THAT(refused(change_one_head, mean + precise + "precision = 100\nrange = { gamma = 0.1 }"),
               HasSubstr("118 bits or more"));
 }

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -98,6 +99,11 @@ class Mechanism {
   // `values` takes all real values.
   Accuracy accuracy(const FailureRate& alpha, const Rational& rounding_error = 0,
                     std::optional<Grid> values = std::nullopt) const;
+
+  // The mean of E[out] - guess over guesses at the value with the given weights > 0, known beforehand; see bias.h. Guesses
+  // are rounded to doubles; of weights only their ratios count. Throws invalid_argument naming "guesses" when there are
+  // none, for a guess whose law cannot be computed, or for one that is no integer where the noise is geometric.
+  double expected_bias(std::span<const Rational> guesses, std::span<const Rational> weights) const;
 
   // See the mechanisms.
   Dyadic release(const Dyadic& value, SystemGenerator& generator) const;
