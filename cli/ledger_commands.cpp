@@ -188,26 +188,7 @@ void show_declaration(const Ledger& ledger) {
 
 // From "N HASH", or from the lines of @FILE: anchors that were noted one after the other.
 std::vector<LedgerAnchor> parse_anchors(const std::string& argument) {
-<<<<<<< ours
   if (!is_anchor_file(argument)) return {parse_anchor(argument, "--anchor")};
-  constexpr std::size_t most_bytes = std::size_t{16}
-                                     << 20;  // of a file that may have no end, such as a device
-  std::ifstream file(anchor_path(argument), std::ios::binary);
-  std::string text(most_bytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (!file.is_open() || file.bad()) {
-    throw Error(ErrorCode::io, "--anchor",
-                "--anchor " + quoted_path(argument) + ": cannot be read; check the path");
-  }
-  if (text.size() > most_bytes) {
-    throw Error(
-        ErrorCode::invalid_argument, "--anchor",
-        "--anchor " + quoted_path(argument) + ": is longer than 16 MiB; give a file of anchors, one a line");
-  }
-=======
-  if (!argument.starts_with('@')) return {parse_anchor(argument, "--anchor")};
->>>>>>> theirs
   std::vector<LedgerAnchor> anchors;
   for (const std::string& line : lines_of_file("--anchor", argument, "anchors"))
     anchors.push_back(parse_anchor(line, "--anchor"));

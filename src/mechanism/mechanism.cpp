@@ -195,10 +195,6 @@ Accuracy Mechanism::accuracy(const FailureRate& alpha, const Rational& rounding_
   return {conservative, std::min(tight_accuracy(query), conservative), laplace};
 }
 
-<<<<<<< ours
-std::optional<Rational> least_epsilon(const std::function<bool(const Rational&)>& reaches,
-                                      const std::optional<Rational>& also) {
-=======
 double Mechanism::expected_bias(std::span<const Rational> guesses, std::span<const Rational> weights) const {
   const FloatEnvironment environment;
   if (guesses.empty() || guesses.size() != weights.size()) {
@@ -227,8 +223,8 @@ double Mechanism::expected_bias(std::span<const Rational> guesses, std::span<con
   }
 }
 
-std::optional<Rational> least_epsilon(const std::function<bool(const Rational&)>& reaches) {
->>>>>>> theirs
+std::optional<Rational> least_epsilon(const std::function<bool(const Rational&)>& reaches,
+                                      const std::optional<Rational>& also) {
   const FloatEnvironment environment;
   constexpr long exponent = -60;
   constexpr int most_doublings = 90;

@@ -26,12 +26,6 @@ Enclosure ends(const Wide& value) {
   return {lower_end(value), upper_end(value)};
 }
 
-// e^epsilon, 0 <= epsilon <= most_epsilon.
-Enclosure growth_of(const Rational& epsilon) {
-  const Wide::Precision precision(bits, false);
-  return ends(exp(Wide(epsilon)));
-}
-
 Enclosure operator+(const Enclosure& a, const Enclosure& b) {
   return {a.lower + b.lower, a.upper + b.upper};
 }
@@ -291,24 +285,17 @@ std::vector<LogInterval> output_intervals(const OutputNoise& noise, const Ration
   Rational y = value;
   if (noise.lower) y = std::max(y, Rational(*noise.lower));
   if (noise.upper) y = std::min(y, Rational(*noise.upper));
-<<<<<<< ours
-  const Integer first = noise.lower ? floor(Rational(Rational(*noise.lower) / step))
-                                    : floor(Rational((y - depth * scale) / step));
-  const Integer last = noise.upper ? ceil(Rational(Rational(*noise.upper) / step))
-                                   : ceil(Rational((y + depth * scale) / step));
-  if (last - first >= most_outputs) {
-    throw Error(ErrorCode::invalid_argument, "grid",
-                "grid = " + to_string(noise.grid) + ": there are more than " + std::to_string(most_outputs) +
-                    " outputs; take a coarser grid, nearer bounds or less depth");
-  }
-=======
   Integer first = floor(Rational((y - depth * scale) / step));
   Integer last = ceil(Rational((y + depth * scale) / step));
   const std::optional<Integer> bottom = index_of(noise.lower, step, floor);
   const std::optional<Integer> top = index_of(noise.upper, step, ceil);
   if (bottom) first = std::max(first, *bottom);
   if (top) last = std::min(last, *top);
->>>>>>> theirs
+  if (last - first >= most_outputs) {
+    throw Error(ErrorCode::invalid_argument, "grid",
+                "grid = " + to_string(noise.grid) + ": there are more than " + std::to_string(most_outputs) +
+                    " outputs; take a coarser grid, nearer bounds or less depth");
+  }
   const auto boundary = [&](const Integer& k) {
     return Rational(((Rational(k) - Rational(1, 2)) * step - y) / scale);
   };
@@ -330,11 +317,7 @@ Enclosure lifting_divergence(const DilationLaw& law, const std::vector<LogInterv
   require_epsilon(epsilon);
   require_disjoint("here", here);
   require_disjoint("there", there);
-<<<<<<< ours
-  const Enclosure growth = growth_of(epsilon);
-=======
   const Enclosure growth = power_of_e(epsilon);
->>>>>>> theirs
   Enclosure sum{0, 0};
   for (std::size_t i = 0; i < here.size(); ++i) {
     const Enclosure p = law.probability(here[i]);
@@ -350,25 +333,14 @@ Enclosure dilation_divergence(const DilationLaw& law, const std::vector<LogInter
                               const Rational& epsilon, const Rational& reach, const Rational& tolerance,
                               int most_pieces) {
   if (reach < 0) refuse("reach", " = " + to_string(reach) + ": must not be negative");
-<<<<<<< ours
-  if (tolerance <= 0) refuse("tolerance", " = " + to_string(tolerance) + ": must be greater than 0");
-  const Enclosure growth = growth_of(epsilon);
-  std::vector<Enclosure> own;
-  Rational left_out = 1;
-  for (const LogInterval& interval : intervals) {
-    own.push_back(law.probability(interval));
-    left_out -= own.back().lower;
-  }
-  left_out = std::max(Rational(0), left_out);
-=======
   return dilation_divergence(law, intervals, epsilon, Shifts{-reach, reach}, tolerance, most_pieces);
 }
->>>>>>> theirs
 
 Enclosure dilation_divergence(const DilationLaw& law, const std::vector<LogInterval>& intervals,
                               const Rational& epsilon, const Shifts& shifts, const Rational& tolerance,
                               int most_pieces) {
-  if (epsilon < 0) refuse("epsilon", " = " + to_string(epsilon) + ": must not be negative");
+  require_epsilon(epsilon);
+  require_disjoint("intervals", intervals);
   if (shifts.from > shifts.to) {
     refuse("shifts", " from " + to_string(shifts.from) + " to " + to_string(shifts.to) +
                          ": must not end before they begin");

@@ -327,29 +327,6 @@ class StatisticPlanner {
     return domain.range->width().to_double_up();
   }
 
-<<<<<<< ours
-  // The mean of the bias over the guesses. What is wrong with a guess is said here, before anything is spent.
-  double mean_bias(const PlannedMeasurement& planned) const {
-    const Mechanism& mechanism = planned.measurement.mechanism();
-    const Rational heaviest =
-        *std::max_element(statistic_.guess_weights.begin(), statistic_.guess_weights.end());
-    std::vector<double> guesses;
-    std::vector<double> weights;
-    for (std::size_t i = 0; i < statistic_.guesses.size(); ++i) {
-      const Rational& guess = statistic_.guesses[i];
-      if (mechanism.noise() == NoiseKind::geometric && guess.get_den() != 1) {
-        refuse("guesses", ": " + to_string(guess) + " must be a whole number, because noise = \"geometric\"");
-      }
-      guesses.push_back(to_double_nearest(Rational(guess - mechanism.origin().rational())));
-      weights.push_back(to_double_nearest(Rational(statistic_.guess_weights[i] / heaviest)));
-    }
-    try {
-      return snapdp::expected_bias(mechanism.output_noise(), guesses, weights);
-    } catch (const Error& error) {
-      refuse("guesses", ": their bias cannot be computed: " + std::string(error.what()));
-    }
-  }
-
   // What least_epsilon() should try besides, in precision mode. Nothing for real statistics.
   std::optional<Rational> last_epsilon_on_integers(const Aggregation& aggregation) const {
     if (!aggregation.output_domain().integer) return std::nullopt;
@@ -363,8 +340,6 @@ class StatisticPlanner {
     }
   }
 
-=======
->>>>>>> theirs
   // The least epsilon with which the aggregation is as accurate as the specification asks.
   Rational epsilon_for(const Aggregation& aggregation) const {
     if (statistic_.mode == Mode::precision) {

@@ -3,12 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-<<<<<<< ours
 #include <algorithm>
 #include <array>
-=======
 #include <cmath>
->>>>>>> theirs
 #include <nlohmann/json.hpp>
 
 #include "release/replace.h"
@@ -505,7 +502,6 @@ TEST(Plan, PrecisionModeOfHugeDatasetsIsCertified) {
   }
 }
 
-<<<<<<< ours
 // The step that ends in the statistic says which it is, not only what was summed for it.
 TEST(Plan, ExplainsWhichStatisticTheSumsBecome) {
   const std::string one = "column = \"x\"\nbounds = [0, 10]\nepsilon = 1";
@@ -564,7 +560,8 @@ TEST(Plan, ExplainsInDecimals) {
   EXPECT_THAT(text, HasSubstr("clamp to [-0.1, 1e-300]"));
   EXPECT_THAT(text, HasSubstr("real in [-0.1, 1e-300]"));
   EXPECT_THAT(text, HasSubstr("histogram of categories 3:1/2 3:3/4"));
-=======
+}
+
 // Counts, histograms, sums of integers and the nodes of quantiles err by integers: accuracies are those, and cost less.
 TEST(Plan, IntegerStatisticsErrByIntegers) {
   const std::string head = replaced(add_remove_head, "[budget]", "expected_size = 1000\n[budget]");
@@ -629,7 +626,6 @@ TEST(Plan, IntegerSumsOfPrecisionModeErrByIntegers) {
           << size << " " << accuracy;
     }
   }
->>>>>>> theirs
 }
 
 }  // namespace

@@ -69,15 +69,9 @@ class LatticePowerLaw : public DilationLaw {
   Rational step_;
 };
 
-<<<<<<< ours
-// What ln V must be for each output of the statistic `value`, in order: indices from ceil(lower / grid) on, the two
-// ends collecting what is beyond the bounds. Where a bound is absent, the indices go on until |ln V| exceeds `depth`, and
-// what is beyond is left out. Throws invalid_argument for depth <= 0 and for more than a million outputs.
-=======
 // What ln V must be for each output of the statistic `value`, in order: indices from floor(lower / grid) on, the two ends
 // collecting what is beyond the bounds. The indices go on until they reach a bound or |ln V| exceeds `depth`, and what is
-// beyond is left out. Throws invalid_argument for depth <= 0.
->>>>>>> theirs
+// beyond is left out. Throws invalid_argument for depth <= 0 and for more than a million outputs.
 std::vector<LogInterval> output_intervals(const OutputNoise& noise, const Rational& value,
                                           const Rational& depth = 60);
 
