@@ -1,9 +1,11 @@
 #include "snapdp/framework/unit_limit.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "framework/first_rows.h"
+#include "framework/group_limit.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/row_hash.h"
 
@@ -24,20 +26,71 @@ std::size_t number_at_end(std::string_view record) {
 
 }  // namespace
 
-UnitLimit::UnitLimit(std::uint64_t max_rows)
-    : max_rows_(max_rows),
-      stability_(Relation::stable(Rational(Integer(static_cast<unsigned long>(max_rows))))) {}
+namespace {
 
-UnitLimit make_unit_limit(std::uint64_t max_rows) {
-  if (max_rows == 0) {
-    throw Error(ErrorCode::invalid_argument, "max_rows",
-                "max_rows = 0: no rows would be left; keep at least one row of each unit");
+void require_some(const char* parameter, std::uint64_t limit, const char* rule) {
+  if (limit > 0) return;
+  throw Error(ErrorCode::invalid_argument, parameter,
+              std::string(parameter) + " = 0: no rows would be left; keep at least one " + rule);
+}
+
+// min(max_rows, groups * rows of each), without overflow.
+std::uint64_t most_rows_of(std::uint64_t max_rows, const std::optional<GroupLimit>& groups) {
+  if (!groups || groups->max_groups > max_rows / groups->max_rows) return max_rows;
+  return groups->max_groups * groups->max_rows;
+}
+
+std::string counted(std::uint64_t number, const std::string& noun) {
+  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+}  // namespace
+
+UnitLimit::UnitLimit(std::uint64_t max_rows, const std::optional<GroupLimit>& groups)
+    : max_rows_(max_rows),
+      groups_(groups),
+      most_rows_(most_rows_of(max_rows, groups)),
+      stability_(Relation::stable(Rational(Integer(static_cast<unsigned long>(most_rows_))))) {}
+
+UnitLimit make_unit_limit(std::uint64_t max_rows, const std::optional<GroupLimit>& groups) {
+  require_some("max_rows", max_rows, "row of each unit");
+  if (groups) {
+    require_some("max_groups", groups->max_groups, "group of each unit");
+    require_some("max_rows", groups->max_rows, "row of each group");
   }
-  return UnitLimit(max_rows);
+  return UnitLimit(max_rows, groups);
 }
 
 std::string UnitLimit::description() const {
-  return "at most " + std::to_string(max_rows_) + (max_rows_ == 1 ? " row" : " rows") + " of each unit";
+  std::string text = "at most " + counted(max_rows_, "row") + " of each unit";
+  if (groups_)
+    text += ", " + counted(groups_->max_rows, "row") + " in each of " + counted(groups_->max_groups, "group");
+  return text;
+}
+
+std::vector<std::size_t> UnitLimit::kept(const Column& unit, const Column& group,
+                                         std::span<const Column> content,
+                                         const std::vector<std::size_t>& rows) const {
+  const std::vector<std::size_t> of_units = kept(unit, content, rows);
+  if (!groups_) return of_units;
+  struct Texts {
+    std::string group, content;
+  };
+  std::vector<Texts> texts;
+  texts.reserve(of_units.size());  // views of them stay valid
+  std::map<std::string, std::vector<GroupedRow>> units;
+  for (const std::size_t row : of_units) {
+    const std::string name = row_content({&unit, 1}, row);
+    const Texts& text = texts.emplace_back(Texts{row_content({&group, 1}, row), row_content(content, row)});
+    units[name].push_back({hash_content(RowHashKey::groups, name + text.group), text.group,
+                           hash_content(RowHashKey::rows, text.content), text.content, row});
+  }
+  std::vector<std::size_t> result;
+  for (auto& [name, of_unit] : units) {
+    keep_first_groups(*groups_, of_unit);
+    for (const GroupedRow& row : of_unit) result.push_back(row.number);
+  }
+  return result;
 }
 
 std::vector<std::size_t> UnitLimit::kept(const Column& unit, std::span<const Column> content,

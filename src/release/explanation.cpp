@@ -126,8 +126,11 @@ std::string statistic_text(const PlannedStatistic& planned) {
   if (statistic.group_by) {
     text += " by " + quoted_text(*statistic.group_by) + ", " +
             plural(std::to_string(planned.groups), "public key");
-    if (statistic.max_groups_per_unit)
-      text += ", at most " + plural(std::to_string(*statistic.max_groups_per_unit), "group") + " of a unit";
+    if (const std::optional<GroupLimit>& limit = statistic.groups_per_unit) {
+      text += "; of the rows of a unit those in at most " +
+              plural(std::to_string(limit->max_groups), "group") + ", at most " +
+              plural(std::to_string(limit->max_rows), "row") + " in each";
+    }
   }
   text += "\n";
   if (planned.constant) {

@@ -9,7 +9,6 @@
 #include "composed.h"
 #include "faults.h"
 #include "snapdp/error.h"
-#include "snapdp/framework/unit_limit.h"
 #include "snapdp/numeric/float_environment.h"
 #include "snapdp/release/suggestion.h"
 #include "snapdp/statistics/distinct.h"
@@ -292,13 +291,13 @@ class StatisticPlanner {
                                          .mode = statistic_.mode,
                                          .precision = statistic_.precision,
                                          .noise = statistic_.noise,
-                                         .distance = specification_.data.max_rows_per_unit,
+                                         .distance = specification_.rows_apart(statistic_),
                                          .range = range_});
   }
 
   // How many rows neighbors are apart.
   Rational distance() const {
-    return make_unit_limit(specification_.data.max_rows_per_unit).stability().forward(1);
+    return Rational(Integer(static_cast<unsigned long>(specification_.rows_apart(statistic_))));
   }
 
   // Precision mode wants its range before its noise, and so before the epsilon that is searched for.

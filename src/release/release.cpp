@@ -87,8 +87,8 @@ std::vector<std::vector<std::vector<Dyadic>>> fold(const Plan& plan, Source& sou
       request.columns = planned.columns;
       request.aggregation = &planned.measurement.aggregation();
       const StatisticSpecification& asked = statistic.specification;
-      if (asked.max_groups_per_unit)
-        request.groups = FoldRequest::GroupLimit{*asked.group_by, *asked.max_groups_per_unit};
+      if (const std::optional<GroupLimit>& limit = asked.groups_per_unit)
+        request.groups = FoldRequest::GroupLimit{*asked.group_by, limit->max_groups, limit->max_rows};
     }
   }
   const FoldResult result = source.fold(plan.selection(), requests, progress);

@@ -16,19 +16,33 @@ const std::vector<std::string> kind_names = {"count",       "sum",       "mean",
                                              "covariance",  "histogram", "distinct", "standard_deviation",
                                              "correlation", "moment",    "median",   "quantiles"};
 
-const std::vector<std::string> statistic_keys = {"name",        "kind",
-                                                 "column",      "columns",
-                                                 "type",        "bounds",
-                                                 "epsilon",     "accuracy",
-                                                 "alpha",       "grid",
-                                                 "categories",  "edges",
-                                                 "other",       "split",
-                                                 "nonnegative", "mode",
-                                                 "precision",   "noise",
-                                                 "weight",      "group_by",
-                                                 "keys",        "max_groups_per_unit",
-                                                 "order",       "quantiles",
-                                                 "range",       "guesses"};
+const std::vector<std::string> statistic_keys = {"name",
+                                                 "kind",
+                                                 "column",
+                                                 "columns",
+                                                 "type",
+                                                 "bounds",
+                                                 "epsilon",
+                                                 "accuracy",
+                                                 "alpha",
+                                                 "grid",
+                                                 "categories",
+                                                 "edges",
+                                                 "other",
+                                                 "split",
+                                                 "nonnegative",
+                                                 "mode",
+                                                 "precision",
+                                                 "noise",
+                                                 "weight",
+                                                 "group_by",
+                                                 "keys",
+                                                 "max_groups_per_unit",
+                                                 "max_rows_per_group_per_unit",
+                                                 "order",
+                                                 "quantiles",
+                                                 "range",
+                                                 "guesses"};
 
 // The keys of every kind of statistic.
 const std::vector<std::string> common_keys = {"name",
@@ -44,6 +58,7 @@ const std::vector<std::string> common_keys = {"name",
                                               "group_by",
                                               "keys",
                                               "max_groups_per_unit",
+                                              "max_rows_per_group_per_unit",
                                               "range",
                                               "guesses"};
 
@@ -482,11 +497,31 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
   }
 }
 
-// group_by, keys and max_groups_per_unit.
+const std::vector<std::string> group_limit_keys = {"max_groups_per_unit", "max_rows_per_group_per_unit"};
+
+// Both limits together bound what a unit contributes; either alone would drop rows and leave the noise as it is.
+std::optional<GroupLimit> read_group_limit(const TomlTable& table, const Specification& specification) {
+  for (std::size_t i = 0; i < group_limit_keys.size(); ++i) {
+    const std::string& key = group_limit_keys[i];
+    const std::string& other = group_limit_keys[1 - i];
+    if (!table.has(key)) continue;
+    if (!specification.data.privacy_unit)
+      table.refuse(key, "applies only with privacy_unit under [data]; name the unit, or remove it");
+    if (!table.has(other)) {
+      table.refuse(key, "alone would drop rows without less noise; say " + other +
+                            " too, so that a unit has at most groups times rows, or remove it");
+    }
+  }
+  if (!table.has(group_limit_keys[0])) return std::nullopt;
+  return GroupLimit{.max_groups = table.get_count(group_limit_keys[0]),
+                    .max_rows = table.get_count(group_limit_keys[1])};
+}
+
+// group_by, keys and the limits of a unit's groups.
 void read_groups(const TomlTable& table, const Specification& specification,
                  StatisticSpecification& statistic) {
   if (!table.has("group_by")) {
-    for (const char* key : {"keys", "max_groups_per_unit"}) {
+    for (const std::string key : {"keys", "max_groups_per_unit", "max_rows_per_group_per_unit"}) {
       if (table.has(key)) table.refuse(key, "applies only with group_by; name the column, or remove it");
     }
     return;
@@ -517,13 +552,7 @@ void read_groups(const TomlTable& table, const Specification& specification,
   }
   statistic.key_numbers = std::move(keys.numbers);
   statistic.key_texts = std::move(keys.texts);
-  if (table.has("max_groups_per_unit")) {
-    if (!specification.data.privacy_unit) {
-      table.refuse("max_groups_per_unit",
-                   "applies only with privacy_unit under [data]; name the unit, or remove it");
-    }
-    statistic.max_groups_per_unit = table.get_count("max_groups_per_unit");
-  }
+  statistic.groups_per_unit = read_group_limit(table, specification);
   if (specification.is_constant(statistic)) {
     table.refuse("group_by", "does not go with a statistic that is a public constant; remove the statistic");
   }
@@ -740,6 +769,10 @@ bool Specification::is_constant(const StatisticSpecification& statistic) const {
   return std::any_of(statistic.bounds.begin(), statistic.bounds.end(), [&](const DecimalBounds& bounds) {
     return bounds.lower == bounds.upper && (!sum_of_private_size || bounds.lower == 0);
   });
+}
+
+std::uint64_t Specification::rows_apart(const StatisticSpecification& statistic) const {
+  return make_unit_limit(data.max_rows_per_unit, statistic.groups_per_unit).most_rows();
 }
 
 std::string Specification::place(const StatisticSpecification& statistic) const {

@@ -339,7 +339,10 @@ Json statistic_json(const PlannedStatistic& statistic, const ShownValues& values
   if (!specification.columns.empty()) json["columns"] = specification.columns;
   if (specification.kind == StatisticKind::moment) json["order"] = specification.order;
   if (specification.group_by) json["group_by"] = *specification.group_by;
-  if (specification.max_groups_per_unit) json["max_groups_per_unit"] = *specification.max_groups_per_unit;
+  if (const std::optional<GroupLimit>& limit = specification.groups_per_unit) {
+    json["max_groups_per_unit"] = limit->max_groups;
+    json["max_rows_per_group_per_unit"] = limit->max_rows;
+  }
   if (!statistic.bounds.empty()) {
     json["bounds"] = Json::array();
     for (const Bounds& bounds : statistic.bounds) {

@@ -155,8 +155,9 @@ TEST(DuckdbSelection, GivesTheRowsOfThePlainSelectionParallel) {
           if (!unit.empty()) selection.unit = {unit, 1 + engine() % 4};
           std::vector<Wanted> wanted{{{"x"}, {real}}, {{"k", "s"}, {integer, text}}, {{}, {}}};
           if (!unit.empty()) {
-            wanted.push_back({{"s", "x"}, {text, real}, FoldRequest::GroupLimit{"s", 1 + engine() % 2}});
-            wanted.push_back({{"k", "pid"}, {integer, text}, FoldRequest::GroupLimit{"x", 2}});
+            wanted.push_back(
+                {{"s", "x"}, {text, real}, FoldRequest::GroupLimit{"s", 1 + engine() % 2, 1 + engine() % 3}});
+            wanted.push_back({{"k", "pid"}, {integer, text}, FoldRequest::GroupLimit{"x", 2, 1}});
             wanted.push_back({{"s"}, {text}, wanted[3].groups});
           }
           const Seen expected = see(memory, selection, wanted, count);
@@ -188,7 +189,7 @@ TEST(DuckdbSelection, LimitsLargeUnitsAsThePlainSelectionDoesParallel) {
            {std::uint64_t{1}, std::uint64_t{30}, std::uint64_t{1500}, ~std::uint64_t{0}}) {
         const RowSelection selection{std::nullopt, RowSelection::UnitLimit{"pid", most}};
         const std::vector<Wanted> wanted{{{"pid", "k"}, {text, integer}},
-                                         {{"k", "s"}, {text, text}, FoldRequest::GroupLimit{"s", 2}}};
+                                         {{"k", "s"}, {text, text}, FoldRequest::GroupLimit{"s", 2, 25}}};
         const auto source = open_duckdb_source({.path = path, .threads = static_cast<unsigned>(units % 4)});
         ASSERT_EQ(see(*source, selection, wanted, rows.size()), see(memory, selection, wanted, rows.size()))
             << units << " units, " << values << " values, at most " << most << " rows";
@@ -226,8 +227,8 @@ TEST(DuckdbSelection, TotalsDoNotDependOnTheOrderOfRowsParallel) {
   const Transformation complete = make_drop(untrusted_domain({real}), symmetric_distance());
   const Aggregation sum =
       complete >> make_clamp(complete.output_domain(), symmetric_distance(), Bounds(-10, 10)) >> make_sum();
-  const std::vector<FoldRequest> requests{{{"x"}, &sum}, {{"x"}, &sum, FoldRequest::GroupLimit{"s", 2}}};
-  const RowSelection selection{some_condition(), RowSelection::UnitLimit{"pid", 2}};
+  const std::vector<FoldRequest> requests{{{"x"}, &sum}, {{"x"}, &sum, FoldRequest::GroupLimit{"s", 2, 1}}};
+  const RowSelection selection{some_condition(), RowSelection::UnitLimit{"pid", 4}};
   std::set<std::string> bytes[2];
   for (int round = 0; round < 4; ++round) {
     write_both(folder, rows);
@@ -249,8 +250,9 @@ TEST(DuckdbSelection, AUnitChangesOnlyItsOwnRows) {
   const ScratchFolder folder;
   std::vector<Row> rows = random_rows(engine, 3000);
   const RowSelection selection{std::nullopt, RowSelection::UnitLimit{"pid", 3}};
-  const std::vector<Wanted> wanted{{{"pid", "x", "s"}, {text, text, text}},
-                                   {{"pid", "x", "s"}, {text, text, text}, FoldRequest::GroupLimit{"s", 2}}};
+  const std::vector<Wanted> wanted{
+      {{"pid", "x", "s"}, {text, text, text}},
+      {{"pid", "x", "s"}, {text, text, text}, FoldRequest::GroupLimit{"s", 2, 1}}};
   const auto seen = [&] {
     const auto source = open_duckdb_source({.path = folder.write("t.csv", csv_of(rows)), .threads = 2});
     return see(*source, selection, wanted, rows.size());
@@ -275,21 +277,26 @@ TEST(DuckdbSelection, KeepsAsManyRowsAndGroupsAsTheLimitsSay) {
     if (row[0].find_first_not_of(" \t") != std::string::npos) ++available[row[0]];
   }
   for (const std::uint64_t most : {1U, 3U, 1000U}) {
-    const Seen seen =
-        see(*source, {std::nullopt, RowSelection::UnitLimit{"pid", most}},
-            {{{"pid"}, {text}}, {{"pid", "s"}, {text, text}, FoldRequest::GroupLimit{"s", 2}}}, rows.size());
+    const Seen seen = see(
+        *source, {std::nullopt, RowSelection::UnitLimit{"pid", most}},
+        {{{"pid"}, {text}}, {{"pid", "s"}, {text, text}, FoldRequest::GroupLimit{"s", 2, 3}}}, rows.size());
     std::map<std::string, std::uint64_t> kept;
     for (const std::string& unit : seen[0]) ++kept[unit.substr(1, unit.size() - 2)];
     ASSERT_EQ(kept.size(), available.size());
     for (const auto& [unit, count] : available) ASSERT_EQ(kept[unit], std::min(count, most));
     std::map<std::string, std::set<std::string>> groups;
+    std::map<std::string, std::uint64_t> in_group;
     std::size_t two = 0;
     for (const std::string& row : seen[1]) {
       std::set<std::string>& mine = groups[row.substr(0, row.find('|'))];
       mine.insert(row.substr(row.find('|')));
       two += mine.size() == 2;
       ASSERT_LE(mine.size(), 2U);
+      ASSERT_LE(++in_group[row], 3U);  // a row tells its unit and its group
     }
+    const bool some_full =
+        std::any_of(in_group.begin(), in_group.end(), [](const auto& group) { return group.second == 3; });
+    EXPECT_EQ(some_full, most >= 3);
     EXPECT_EQ(groups.size(), available.size());
     EXPECT_EQ(two > 0, most > 1);
   }
@@ -335,13 +342,19 @@ TEST(DuckdbSelection, GroupsAreToldApartToTheLastDigit) {
   const auto source = open_duckdb_source(
       {.path = write_parquet(folder, "SELECT 1 AS u, unnest([1e19, 1.2e19, 1.4e19, 1.4e19])::UBIGINT AS g")});
   EXPECT_EQ(see(*source, {std::nullopt, RowSelection::UnitLimit{"u", 4}},
-                {{{"g"}, {real}, FoldRequest::GroupLimit{"g", 3}}}, 4)
+                {{{"g"}, {real}, FoldRequest::GroupLimit{"g", 3, 2}}}, 4)
                 .at(0)
                 .size(),
             4U);
   const Seen one = see(*source, {std::nullopt, RowSelection::UnitLimit{"u", 4}},
-                       {{{"g"}, {real}, FoldRequest::GroupLimit{"g", 1}}}, 4);
+                       {{{"g"}, {real}, FoldRequest::GroupLimit{"g", 1, 2}}}, 4);
   EXPECT_EQ(std::set<std::string>(one[0].begin(), one[0].end()).size(), 1U);
+  // One row of each.
+  EXPECT_EQ(see(*source, {std::nullopt, RowSelection::UnitLimit{"u", 4}},
+                {{{"g"}, {real}, FoldRequest::GroupLimit{"g", 3, 1}}}, 4)
+                .at(0)
+                .size(),
+            3U);
 }
 
 // Rows that the selection drops are rows of the file nonetheless.
@@ -486,6 +499,8 @@ TEST(DuckdbSelection, RefusesWhatCannotBeSelected) {
   check(unit("a", 0), {}, ErrorCode::invalid_argument, "max_rows_per_unit", "at least 1");
   using Groups = FoldRequest::GroupLimit;
   check(unit("a", 1), Groups{"a", 0}, ErrorCode::invalid_argument, "max_groups_per_unit", "at least 1");
+  check(unit("a", 1), Groups{"a", 1, 0}, ErrorCode::invalid_argument, "max_rows_per_group_per_unit",
+        "at least 1");
   check(unit("a", 1), Groups{"g", 1}, ErrorCode::bad_data, "column", "\"g\"");
   check({}, Groups{"a", 1}, ErrorCode::invalid_argument, "max_groups_per_unit", "name the unit");
   const Predicate positive = Predicate::compare(0, integer, Comparison::greater, 0);
@@ -560,10 +575,10 @@ TEST(DuckdbSelection, LimitsRowsOfRealPeople) {
     available.erase("");
     const auto source = open_duckdb_source({.path = path, .threads = 2});
     for (const std::uint64_t most : {1U, 2U, 3U, 4U}) {
-      const Seen seen =
-          see(*source, {std::nullopt, RowSelection::UnitLimit{"pid", most}},
-              {{{"pid"}, {text}}, {{"educ", "pid"}, {integer, integer}, FoldRequest::GroupLimit{"educ", 1}}},
-              all);
+      const Seen seen = see(
+          *source, {std::nullopt, RowSelection::UnitLimit{"pid", most}},
+          {{{"pid"}, {text}}, {{"educ", "pid"}, {integer, integer}, FoldRequest::GroupLimit{"educ", 1, 4}}},
+          all);
       std::uint64_t expected = 0;
       for (const auto& [unit, count] : available) expected += std::min(count, most);
       EXPECT_EQ(seen[0].size(), expected) << path;

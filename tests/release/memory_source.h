@@ -48,9 +48,12 @@ class MemorySource : public Source {
     if (before_fold) before_fold();
     FoldResult result;
     result.rows = rows_;
-    const Rows selected = select(selection, requests);
+    const std::vector<OwnedColumn> read = columns_read(selection, requests);
+    const std::vector<Column> content = views(read);
+    const Rows selected = select(selection, content);
     for (const FoldRequest& request : requests) {
-      const Rows rows = request.groups ? limit_groups(*selection.unit, *request.groups, selected) : selected;
+      const Rows rows =
+          request.groups ? limit_groups(*selection.unit, *request.groups, content, selected) : selected;
       std::vector<OwnedColumn> owned;
       for (std::size_t i = 0; i < request.columns.size(); ++i) {
         owned.push_back(
@@ -162,7 +165,22 @@ class MemorySource : public Source {
     return units;
   }
 
-  Rows select(const RowSelection& selection, std::span<const FoldRequest> requests) const {
+  // What the fold reads, exactly: the content that tells which rows of a unit come first.
+  std::vector<OwnedColumn> columns_read(const RowSelection& selection,
+                                        std::span<const FoldRequest> requests) const {
+    std::set<std::string> read;
+    if (selection.unit) read.insert(selection.unit->column);
+    if (selection.where) read.insert(selection.where->columns.begin(), selection.where->columns.end());
+    for (const FoldRequest& request : requests) {
+      read.insert(request.columns.begin(), request.columns.end());
+      if (request.groups) read.insert(request.groups->column);
+    }
+    std::vector<OwnedColumn> owned;
+    for (const std::string& name : read) owned.push_back(exact(cells_.at(name)));
+    return owned;
+  }
+
+  Rows select(const RowSelection& selection, const std::vector<Column>& content) const {
     Rows rows(rows_);
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     if (selection.where) {
@@ -178,21 +196,13 @@ class MemorySource : public Source {
     }
     if (!selection.unit) return rows;
 
-    std::set<std::string> read{selection.unit->column};
-    if (selection.where) read.insert(selection.where->columns.begin(), selection.where->columns.end());
-    for (const FoldRequest& request : requests) {
-      read.insert(request.columns.begin(), request.columns.end());
-      if (request.groups) read.insert(request.groups->column);
-    }
-    std::vector<OwnedColumn> owned;
-    for (const std::string& name : read) owned.push_back(exact(cells_.at(name)));
-    const std::vector<Column> content = views(owned);
     const OwnedColumn units = exact(cells_.at(selection.unit->column));
     return make_unit_limit(selection.unit->max_rows).kept(units.view(), content, rows);
   }
 
+  // One group after the other, and in each one row after the other.
   Rows limit_groups(const RowSelection::UnitLimit& unit, const FoldRequest::GroupLimit& groups,
-                    const Rows& rows) const {
+                    const std::vector<Column>& content, const Rows& rows) const {
     const std::vector<OwnedColumn> owned{exact(cells_.at(unit.column)), exact(cells_.at(groups.column))};
     const std::vector<Column> columns = views(owned);
     Rows kept;
@@ -205,7 +215,15 @@ class MemorySource : public Source {
       std::uint64_t taken = 0;
       for (const auto& [key, members] : of_group) {
         if (++taken > groups.max_groups) break;
-        kept.insert(kept.end(), members.begin(), members.end());
+        std::multimap<std::pair<std::uint64_t, std::string>, std::size_t> in_order;
+        for (const std::size_t row : members) {
+          const std::string text = row_content(content, row);
+          in_order.emplace(std::pair(hash_content(RowHashKey::rows, text), text), row);
+        }
+        std::uint64_t in_group = 0;
+        for (const auto& [rank, row] : in_order) {
+          if (++in_group <= groups.max_rows) kept.push_back(row);
+        }
       }
     }
     return kept;

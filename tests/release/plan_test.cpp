@@ -440,7 +440,7 @@ TEST(Plan, UnitsMultiplyTheSensitivity) {
       statistic("n", "kind = \"count\"\nepsilon = 0.5") +
           statistic("sums",
                     "kind = \"sum\"\ncolumn = \"x\"\ntype = \"integer\"\nbounds = [-5, 4]\nepsilon = 0.5\n"
-                    "group_by = \"g\"\nkeys = [1, 2]\nmax_groups_per_unit = 1") +
+                    "group_by = \"g\"\nkeys = [1, 2]") +
           statistic("exact", "kind = \"count\"\naccuracy = 10"));
   EXPECT_EQ(sensitivity(plan.statistics()[0]), 3);
   EXPECT_EQ(sensitivity(plan.statistics()[1]), 15);
@@ -452,6 +452,37 @@ TEST(Plan, UnitsMultiplyTheSensitivity) {
   ASSERT_TRUE(plan.selection().unit.has_value());
   EXPECT_EQ(plan.selection().unit->max_rows, 3U);
   EXPECT_EQ(plan.statistics()[1].measurements[0].columns, (std::vector<std::string>{"g", "x"}));
+}
+
+// A unit contributes groups times rows of each, or all its rows when these are fewer: the noise is for that.
+TEST(Plan, LimitsOnTheGroupsOfAUnitLowerTheNoise) {
+  const std::string head =
+      replaced(add_remove_head, "[budget]", "privacy_unit = \"pid\"\nmax_rows_per_unit = 10\n[budget]");
+  const std::string counts = "kind = \"count\"\ngroup_by = \"g\"\nkeys = [1, 2, 3]\n";
+  const auto limited = [&](const std::string& name, const std::string& price, int groups, int rows) {
+    return statistic(name, counts + price + "\nmax_groups_per_unit = " + std::to_string(groups) +
+                               "\nmax_rows_per_group_per_unit = " + std::to_string(rows));
+  };
+  const Plan plan = plan_of(
+      head, statistic("all", counts + "epsilon = 0.5") + limited("some", "epsilon = 0.5", 2, 3) +
+                limited("one", "epsilon = 0.5", 1, 1) + limited("many", "epsilon = 0.5", 4, 3) +
+                limited("exact", "accuracy = 10", 2, 1) + statistic("exact rows", counts + "accuracy = 10"));
+  const std::vector<int> rows = {10, 6, 1, 10, 2, 10};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Measurement& measurement = plan.statistics()[i].measurements[0].measurement;
+    EXPECT_EQ(sensitivity(plan.statistics()[i]), rows[i]);
+    EXPECT_EQ(measurement.distance(), rows[i]);
+    EXPECT_LE(measurement.loss(rows[i]), plan.statistics()[i].epsilon);
+  }
+  EXPECT_NEAR(Rational(plan.statistics()[5].epsilon / plan.statistics()[4].epsilon).get_d(), 5, 1e-9);
+  EXPECT_EQ(plan.selection().unit->max_rows, 10U);
+  const Json json = Json::parse(plan.to_json()).at("statistics").at(1);
+  EXPECT_EQ(json.at("max_groups_per_unit"), 2);
+  EXPECT_EQ(json.at("max_rows_per_group_per_unit"), 3);
+  EXPECT_EQ(json.at("sensitivity"), "6");
+  EXPECT_THAT(plan.explanation(), HasSubstr("those in at most 2 groups, at most 3 rows in each\n  0. vectors "
+                                            "of any number of rows (real or NaN "
+                                            "or null)\n     neighbors at symmetric distance 6"));
 }
 
 TEST(Plan, GroupsKnowTheirKeysTypes) {

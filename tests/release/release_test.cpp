@@ -111,6 +111,10 @@ class ReleaseTest : public testing::Test {
   }
 
   int opened_ = 0;
+  // For ledgers of units.
+  std::filesystem::path units_ =
+      std::filesystem::path(testing::TempDir()) / ("snapdp_units_" + std::to_string(std::random_device()()));
+  int files_ = 0;
 
  private:
   std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
@@ -681,6 +685,44 @@ TEST_F(ReleaseTest, DistinctValuesOfAPublicSet) {
                                                        "[\"ulm\", \"bonn\", \"aachen\"]\nepsilon = 1e6"),
                            people());
   EXPECT_EQ(json.at("statistics").at(0).at("value"), 2);
+}
+
+TEST_F(ReleaseTest, OfAUnitSoManyGroupsAndSoManyRowsOfEachCount) {
+  MemorySource visits;
+  MemorySource::Reals unit;
+  MemorySource::Reals place;
+  for (int person = 0; person < 100; ++person) {
+    for (int day = 0; day < 12; ++day) {
+      unit.push_back(person);
+      place.push_back(day % 3);  // four visits to each of three places
+    }
+  }
+  visits.add("person", unit).add("place", place);
+  const std::string head =
+      replaced(add_remove_head, "[budget]", "privacy_unit = \"person\"\nmax_rows_per_unit = 12\n[budget]");
+  const auto counts = [&](const std::string& limits) {
+    const Specification specification =
+        Specification::parse(head + statistic("n", "kind = \"count\"\n" + exact_enough +
+                                                       "group_by = \"place\"\nkeys = [0, 1, 2]\n" + limits),
+                             "s.toml");
+    std::filesystem::create_directories(units_);
+    Ledger ledger = Ledger::create(units_ / (std::to_string(++files_) + ".ledger"), specification.identity(),
+                                   1'000'000'000);
+    const Released released = release(
+        specification, ledger, [&](const Declaration&) { return std::make_unique<MemorySource>(visits); });
+    const Json json = Json::parse(released.report.json()).at("statistics").at(0);
+    long sum = 0;
+    for (const Json& group : json.at("groups")) sum += std::lround(group.at("value").get<double>());
+    return std::pair(sum, json.at("sensitivity").get<std::string>());
+  };
+  EXPECT_EQ(counts(""), std::pair(1200L, std::string("12")));
+  EXPECT_EQ(counts("max_groups_per_unit = 2\nmax_rows_per_group_per_unit = 3"),
+            std::pair(600L, std::string("6")));
+  EXPECT_EQ(counts("max_groups_per_unit = 1\nmax_rows_per_group_per_unit = 1"),
+            std::pair(100L, std::string("1")));
+  EXPECT_EQ(counts("max_groups_per_unit = 9\nmax_rows_per_group_per_unit = 9"),
+            std::pair(1200L, std::string("12")));
+  std::filesystem::remove_all(units_);
 }
 
 TEST_F(ReleaseTest, ColumnsOfGroupsConditionsAndUnitsMustBeThere) {

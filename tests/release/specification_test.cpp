@@ -603,9 +603,29 @@ TEST(Specification, GroupsHavePublicKeys) {
   EXPECT_THAT(refused(with_statistic("group_by = \"educ\"\nkeys = [1, 1.0]")), HasSubstr("twice"));
   EXPECT_THAT(refused(with_statistic("group_by = \"educ\"\nkeys = [1]\nmax_groups_per_unit = 1")),
               HasSubstr("only with privacy_unit"));
+  EXPECT_THAT(refused(with_statistic("max_rows_per_group_per_unit = 1")), HasSubstr("only with group_by"));
   EXPECT_THAT(refused(replaced(change_one_text, "bounds = [0, 100]",
                                "bounds = [0, 100]\ngroup_by = \"educ\"\nkeys = [1]")),
               HasSubstr("not available under change-one"));
+}
+
+// Groups without rows, or rows without groups, would take rows away and leave the noise as it is.
+TEST(Specification, GroupsOfAUnitAreLimitedWithTheirRows) {
+  const auto text = [](const std::string& keys) {
+    return replaced(with_data("privacy_unit = \"pid\"\nmax_rows_per_unit = 9"), "[[statistic]]",
+                    "[[statistic]]\ngroup_by = \"educ\"\nkeys = [1]\n" + keys);
+  };
+  const StatisticSpecification both =
+      Specification::parse(text("max_groups_per_unit = 2\nmax_rows_per_group_per_unit = 3"), "s.toml")
+          .statistics.at(0);
+  EXPECT_EQ(both.groups_per_unit, (GroupLimit{.max_groups = 2, .max_rows = 3}));
+  EXPECT_EQ(Specification::parse(text(""), "s.toml").statistics.at(0).groups_per_unit, std::nullopt);
+  EXPECT_THAT(refused(text("max_groups_per_unit = 2")), HasSubstr("say max_rows_per_group_per_unit too"));
+  EXPECT_THAT(refused(text("max_rows_per_group_per_unit = 2")), HasSubstr("say max_groups_per_unit too"));
+  EXPECT_THAT(refused(text("max_groups_per_unit = 0\nmax_rows_per_group_per_unit = 2")),
+              HasSubstr("max_groups_per_unit"));
+  EXPECT_THAT(refused(text("max_groups_per_unit = 2\nmax_rows_per_group_per_unit = 0")),
+              HasSubstr("max_rows_per_group_per_unit"));
 }
 
 TEST(Specification, MomentsHaveAnOrderAndAPublicSize) {

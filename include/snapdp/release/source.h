@@ -69,10 +69,12 @@ struct FoldRequest {
   std::vector<std::string> columns;
   const Aggregation* aggregation;
   // Of the rows that a unit keeps, this request sees those in at most max_groups groups, the groups (equal cells in
-  // `column`) that come first by a keyed hash of the unit and the group. Needs a unit limit.
+  // `column`) that come first by a keyed hash of the unit and the group, and of each of these groups at most max_rows, those
+  // that come first as UnitLimit says. Needs a unit limit. A unit then contributes at most max_groups * max_rows rows.
   struct GroupLimit {
     std::string column;
     std::uint64_t max_groups = 1;
+    std::uint64_t max_rows = 1;  // in one group
     friend bool operator==(const GroupLimit&, const GroupLimit&) = default;
   };
   std::optional<GroupLimit> groups = {};

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "snapdp/framework/chunk.h"
+#include "snapdp/framework/unit_limit.h"
 #include "snapdp/mechanism/grid_choice.h"
 #include "snapdp/mechanism/mechanism.h"
 #include "snapdp/mechanism/range_choice.h"
@@ -87,9 +88,9 @@ struct StatisticSpecification {
   std::optional<std::string> group_by;
   std::vector<Rational> key_numbers;
   std::vector<std::string> key_texts;
-  AtomType key_type = AtomType::real;  // of the column of the groups
-  std::optional<std::uint64_t> max_groups_per_unit;
-  int line = 0;  // where it stands in the file, for messages
+  AtomType key_type = AtomType::real;         // of the column of the groups
+  std::optional<GroupLimit> groups_per_unit;  // what of a unit's rows counts
+  int line = 0;                               // where it stands in the file, for messages
 };
 
 struct Specification {
@@ -119,6 +120,8 @@ struct Specification {
   // Whether public facts alone determine the statistic, which is then released exactly and costs nothing: the
   // count under change-one, and what is computed from a column whose bounds are equal.
   bool is_constant(const StatisticSpecification& statistic) const;
+  // How many rows neighbors are apart in what the statistic sees: 1, or what a unit may contribute to it.
+  std::uint64_t rows_apart(const StatisticSpecification& statistic) const;
   // "people.toml:14: statistic "age": ", the opening of messages about a statistic.
   std::string place(const StatisticSpecification& statistic) const;
 };

@@ -35,6 +35,7 @@ RowQuery::RowQuery(const Connection& connection, const Table& table, const RowSe
     read.insert(request.columns.begin(), request.columns.end());
     if (!request.groups) continue;
     check_limit("max_groups_per_unit", request.groups->max_groups);
+    check_limit("max_rows_per_group_per_unit", request.groups->max_rows);
     if (!unit_) {
       throw Error(
           ErrorCode::invalid_argument, "max_groups_per_unit",
@@ -97,7 +98,8 @@ std::string RowQuery::from(const Scan& scan, const std::optional<FoldRequest::Gr
   if (!unit_) return filtered(scan);
   std::optional<GroupLimits> limits;
   if (groups)
-    limits = {.group = place_of(exact_column(groups->column), kept_cells_), .max_groups = groups->max_groups};
+    limits = {.group = place_of(exact_column(groups->column), kept_cells_),
+              .limit = {.max_groups = groups->max_groups, .max_rows = groups->max_rows}};
   tables_.push_back(rows_->rows(limits));
   return tables_.back().call();
 }

@@ -14,6 +14,7 @@
 #include "engines/duckdb/cell_writer.h"
 #include "engines/duckdb/registration.h"
 #include "framework/first_rows.h"
+#include "framework/group_limit.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/row_hash.h"
 
@@ -32,27 +33,19 @@ ContentCell cell_of(std::string_view record, std::size_t place) {
   return cell;
 }
 
-// Takes away the rows of one unit that are not in the groups that come first.
-void keep_first_groups(const GroupLimits& limit, std::string_view unit, std::vector<Row>& rows) {
-  if (rows.size() <= limit.max_groups) return;
-  using Group = std::pair<std::uint64_t, std::string_view>;  // hash, cell
-  std::vector<Group> group_of;
+// Takes away the rows of one unit that the limit does not keep.
+void keep_first_groups(const GroupLimits& limits, std::string_view unit, std::vector<Row>& rows) {
+  std::vector<GroupedRow> grouped;
   std::string content;
-  for (const Row& row : rows) {
-    const std::string_view group = cell_of(row.record, limit.group).bytes;
-    content.assign(unit).append(group);
-    group_of.emplace_back(hash_content(RowHashKey::groups, content), group);
-  }
-  std::vector<Group> groups = group_of;
-  std::sort(groups.begin(), groups.end());
-  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
-  if (groups.size() <= limit.max_groups) return;
-  const Group& last = groups[static_cast<std::size_t>(limit.max_groups) - 1];
-  std::size_t kept = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (group_of[i] <= last) rows[kept++] = rows[i];
+    const std::string_view group = cell_of(rows[i].record, limits.group).bytes;
+    content.assign(unit).append(group);
+    grouped.push_back({hash_content(RowHashKey::groups, content), group, rows[i].hash, rows[i].record, i});
   }
-  rows.resize(kept);
+  snapdp::keep_first_groups(limits.limit, grouped);
+  std::vector<Row> kept;
+  for (const GroupedRow& row : grouped) kept.push_back(rows[row.number]);
+  rows = std::move(kept);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 
 #include "engines/duckdb/cells.h"
 #include "engines/duckdb/registered_function.h"
+#include "snapdp/framework/unit_limit.h"
 
 namespace snapdp::engine {
 
@@ -29,10 +30,10 @@ struct UnitLimits {
   std::uint64_t max_rows = 1;
 };
 
-// Of the rows of each unit, those in the max_groups groups that come first by hash and content.
+// Of the rows of each unit, those that a GroupLimit keeps.
 struct GroupLimits {
   std::size_t group = 0;  // the number of the group's cell
-  std::uint64_t max_groups = 1;
+  GroupLimit limit = {};
 };
 
 class UnitRows {
