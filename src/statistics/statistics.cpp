@@ -145,7 +145,8 @@ Bins Bins::texts(std::vector<std::string> categories) {
   std::set<std::string> seen;
   for (const std::string& category : categories) {
     if (!seen.insert(category).second) {
-      refuse("categories", "categories: " + quoted_text(category) + " is listed twice; list each category once");
+      refuse("categories",
+             "categories: " + quoted_text(category) + " is listed twice; list each category once");
     }
   }
   Bins bins;

@@ -606,12 +606,12 @@ TEST(EpsilonForAccuracy, OfIntegersIsTheLeastByTheLaw) {
     const GridChoice grid = i % 3 == 0   ? GridChoice::automatic()
                             : i % 3 == 1 ? GridChoice::notes()
                                          : GridChoice(Grid(static_cast<long>(engine() % 5)));
-    const EpsilonQuery query{
-        .sensitivity = static_cast<long>(1 + engine() % 9),
-        .accuracy = ratio(static_cast<std::int64_t>(1 + engine() % 400), 1 + engine() % 5),
-        .alpha = ratio(static_cast<std::int64_t>(1 + engine() % 400), 1000),
-        .grid = grid,
-        .integer = true};
+    const EpsilonQuery query{.sensitivity = static_cast<long>(1 + engine() % 9),
+                             .accuracy = ratio(static_cast<std::int64_t>(1 + engine() % 400),
+                                               static_cast<std::int64_t>(1 + engine() % 5)),
+                             .alpha = ratio(static_cast<std::int64_t>(1 + engine() % 400), 1000),
+                             .grid = grid,
+                             .integer = true};
     Rational epsilon;
     try {
       epsilon = epsilon_for_accuracy(query);

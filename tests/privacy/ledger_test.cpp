@@ -82,8 +82,8 @@ TEST_F(LedgerTest, RefusalSaysWhatIsLeftAndWhatWasAsked) {
   const Error error = error_of([&] { ledger.debit(household, charge(Rational(3, 4)), ""); });
   EXPECT_EQ(error.code(), ErrorCode::budget_refused);
   EXPECT_EQ(error.parameter(), "epsilon");
-  EXPECT_THAT(error.what(),
-              AllOf(HasSubstr("epsilon = 0.75"), HasSubstr("has 0.33333 left of 1"), HasSubstr(path_.string())));
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("epsilon = 0.75"), HasSubstr("has 0.33333 left of 1"),
+                                  HasSubstr(path_.string())));
   EXPECT_EQ(ledger.balance().spent, Rational(2, 3));
   // The last bit of the budget can still be spent.
   EXPECT_EQ(ledger.debit(household, charge(Rational(1, 3)), "").remaining, 0);
