@@ -37,6 +37,11 @@ DilationQuestion question_of(const MechanismQuestion& given) {
     question.epsilon = *given.epsilon;
     return question;
   }
+  if (question.sensitivity > greatest_dilation * *given.scale) {
+    const std::string limit = std::to_string(greatest_dilation);
+    refuse("--scale", " = " + to_string(*given.scale) + ": dilations are checked up to e^" + limit +
+                          ", a sensitivity of " + limit + " noise scales");
+  }
   question.noise.scale = to_double_nearest(*given.scale);
   if (Rational(question.noise.scale) != *given.scale) {
     refuse("--scale", " = " + to_string(*given.scale) + ": must be a double to be dilated, such as " +

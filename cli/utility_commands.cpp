@@ -474,10 +474,10 @@ void add_bias(CLI::App& tool, Commands& commands) {
   command->footer(
       "--values: guesses V, or V:W with a weight W > 0 (1 unless given), separated by commas; @FILE has them "
       "in its lines,\n"
-      "and comments after #. JSON: bias (at --value, else null), worst (the largest magnitude over all "
-      "values "
-      "between the\n"
-      "bounds), worst_value, where that is, and expected (the mean over --values, else null).\n\n" +
+      "and comments in those that begin with #. JSON: bias (at --value, else null), worst (the largest "
+      "magnitude over all\n"
+      "values between the bounds), worst_value, where that is, and expected (the mean over --values, else "
+      "null).\n\n" +
       std::string(numbers_footer));
 }
 

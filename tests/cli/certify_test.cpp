@@ -192,7 +192,8 @@ TEST_F(CertifyTest, ByDilationRefusesWhatItCannotCheck) {
   EXPECT_THAT(dilated({"--epsilon", "1", "--noise", "geometric"}), HasSubstr("private for integers only"));
   EXPECT_THAT(dilated({"--epsilon", "1", "--grid", "2^-12"}), HasSubstr("or a coarser one"));
   EXPECT_THAT(dilated({"--epsilon", "1001"}), HasSubstr("--epsilon = 1001"));
-  EXPECT_THAT(dilated({"--scale", "0.0001"}), HasSubstr("--sensitivity = 1"));
+  EXPECT_THAT(dilated({"--scale", "0x1p-14"}),
+              HasSubstr("--scale = 0.00006103515625: dilations are checked"));
   EXPECT_THAT(dilated({"--scale", "1/3"}), HasSubstr("must be a double"));
   EXPECT_THAT(dilated({"--epsilon", "1", "--lower", "0", "--value", "-1"}),
               HasSubstr("--value = -1: lies beyond"));

@@ -158,7 +158,7 @@ TEST_F(UtilityTest, ExpectedBiasIsTheMeanOfTheVectors) {
            {"1:-2", "a weight greater than 0"},
            {"1:2:3", "--values"},
            {"x", "is not a number"},
-           {"1e300", "--values: guesses: their bias cannot be computed"},
+           {"1e400", "--values: guesses: their bias cannot be computed"},
            {"@guesses.csv", "cannot be read"}}) {
     with = bias;
     with.insert(with.end(), {"--values", values});

@@ -181,7 +181,9 @@ TEST(Dilation, RefusesWhatMakesNoSense) {
   EXPECT_THROW(dilation_divergence(law, all, 1, 1, 0), Error);
   EXPECT_THROW(dilation_divergence(law, all, 10'001, 1, tolerance), Error);
   EXPECT_THROW(output_intervals({.scale = 1}, 0, 0), Error);
-  EXPECT_THROW(output_intervals({.scale = 1, .lower = 0.0, .upper = 1e9}, 0), Error);
+  EXPECT_THROW(output_intervals({.scale = 1, .grid = Grid(-20)}, 0), Error);
+  EXPECT_EQ(output_intervals({.scale = 1, .lower = 0.0, .upper = 1e9}, 0).size(),
+            61U);  // as far as the depth
   EXPECT_THROW(lifting_divergence(law, all, {}, 1), Error);
   EXPECT_THROW(lifting_divergence(law, all, all, -1), Error);
   EXPECT_THROW(LatticePowerLaw(0), Error);
@@ -248,7 +250,7 @@ DilationQuestion question(const OutputNoise& noise, const Rational& epsilon) {
 }
 
 TEST(DilationCheck, HoldsForEveryNeighborOfManyValues) {
-  for (const auto& [scale, grid] : {std::pair(1.0, 0L), {0.75, 1L}, {2.0, -3L}, {0.5, -9L}, {8.0, 5L}}) {
+  for (const auto& [scale, grid] : {std::pair(1.0, 0L), {0.75, 1L}, {2.0, -3L}, {0.5, -6L}, {8.0, 5L}}) {
     const Rational epsilon = 1 / Rational(scale);
     for (const OutputNoise& noise :
          {OutputNoise{.scale = scale, .grid = Grid(grid)},
@@ -284,7 +286,8 @@ TEST(DilationCheck, FindsFalseClaims) {
       largest = std::max(largest,
                          lifting_divergence(UniformPowerLaw(), here, there, Rational(9, 10)).lower.get_d());
     }
-    EXPECT_GT(largest, 0.01);
+    // At a bound the sets of outputs that tell most are those of the neighbor.
+    EXPECT_EQ(largest > 0.01, value != 4) << largest;
     EXPECT_NEAR(check.delta.lower.get_d(), largest, 1e-9);
     EXPECT_LE(check.delta.upper - check.delta.lower, tolerance);
   }
@@ -305,7 +308,7 @@ TEST(DilationCheck, RefusesWhatItCannotCheck) {
       check_dilation(asked, value);
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-      return error.parameter() + std::string(error.what());
+      return std::string(error.what());
     }
     return std::string("nothing");
   };
