@@ -160,7 +160,7 @@ std::string plot_bias(const MechanismQuestion& question) {
     refuse("--epsilon",
            "the values to draw lie near or beyond the largest double; raise it, or bring bounds nearer");
   }
-  const bool integers = noise.kind == NoiseKind::geometric;
+  const bool integers = question.integer && mechanism.mode() == Mode::exact;
   Points curve;
   double least = 0;
   double greatest = 0;
@@ -175,7 +175,8 @@ std::string plot_bias(const MechanismQuestion& question) {
     const double guess = i == steps ? to : from + (to - from) * i / steps;
     add(integers ? std::round(guess) : guess);
   }
-  const WorstBias worst = worst_bias(noise);
+  const WorstBias worst =
+      worst_bias(noise, question.integer ? std::optional(mechanism.centered(Grid(0))) : std::nullopt);
   const double worst_value = worst.guess + origin;
   least = std::min(least, worst.bias);
   greatest = std::max(greatest, worst.bias);

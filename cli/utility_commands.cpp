@@ -257,7 +257,8 @@ void bias(const MechanismArguments& arguments, const std::optional<std::string>&
   if (question.value) of_value = snapdp::bias(noise, ReleaseLaw::shifted(mechanism, *question.value));
   std::optional<double> expected;
   if (guesses) expected = expected_bias(mechanism, *guesses);
-  const WorstBias worst = worst_bias(noise);
+  const WorstBias worst =
+      worst_bias(noise, question.integer ? std::optional(mechanism.centered(Grid(0))) : std::nullopt);
   const double worst_value = (Dyadic(worst.guess) + mechanism.origin()).to_double_nearest();
   if (arguments.json) {
     print({{"bias", number(of_value)},
@@ -273,7 +274,8 @@ void bias(const MechanismArguments& arguments, const std::optional<std::string>&
     table.add({"expected", to_string(*expected) + "  on average over the " + many + " of --values"});
   }
   table.add({"worst", to_string(worst.bias) + "  at " + to_string(worst_value)});
-  if (question.has_range() && mechanism.mode() == Mode::exact) {
+  const bool on_integers = question.integer && mechanism.noise() == NoiseKind::laplace;
+  if (question.has_range() && mechanism.mode() == Mode::exact && !on_integers) {
     table.add({"uniform values", to_string(expected_bias_uniform(noise)) + "  on average over the range"});
   }
   add_mechanism_rows(table, mechanism);

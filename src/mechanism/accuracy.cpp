@@ -101,11 +101,6 @@ Miss<Real> miss_on_grid(const Real& t) {
   return {t, -floor(-twice) - twice};
 }
 
-// g = 2^-places in units of the output grid.
-int places_of(Grid values, Grid grid) {
-  return static_cast<int>(std::max(grid.exponent() - values.exponent(), 0L));
-}
-
 // The worst P.
 template <typename Real>
 Real probability(const Miss<Real>& miss, const Real& ratio) {

@@ -35,8 +35,14 @@ double certified_bias(const OutputNoise& noise, double guess) {
 // The factors are those of output_moments, sorted.
 class BiasCurve {
  public:
-  BiasCurve(double ratio, std::optional<double> lower, std::optional<double> upper)
-      : ratio_(ratio), q_(std::exp(-1 / ratio)), p_(-std::expm1(-1 / ratio)), lower_(lower), upper_(upper) {}
+  // With `places` only the y that are multiples of 2^-places count.
+  BiasCurve(double ratio, std::optional<double> lower, std::optional<double> upper, std::optional<int> places)
+      : ratio_(ratio),
+        q_(std::exp(-1 / ratio)),
+        p_(-std::expm1(-1 / ratio)),
+        lower_(lower),
+        upper_(upper),
+        places_(places) {}
 
   // The largest |b| on [low, high], added to `best` with its y; less than a few steps of the grid.
   void search(double low, double high, double& best_y, double& best) const {
@@ -46,7 +52,7 @@ class BiasCurve {
       return bound ? std::optional<double>(*bound - origin) : std::nullopt;
     };
     constexpr double greatest_index = 0x1p53;
-    const BiasCurve near_zero(ratio_, moved(lower_), moved(upper_));
+    const BiasCurve near_zero(ratio_, moved(lower_), moved(upper_), places_);
     double y = 0;
     const double before = best;
     near_zero.search_near_zero(low - origin, std::min(high, greatest_index) - origin, y, best);
@@ -60,7 +66,7 @@ class BiasCurve {
       const double from = std::max(low, m - 0.5);
       const double to = std::min(high, m + 0.5);
       const Piece piece = at(m);
-      const auto consider = [&](double y) {
+      const auto consider_exactly = [&](double y) {
         if (!(y >= from && y <= to)) return;
         const double a = std::exp((y - m - 0.5) / ratio_) / 2;
         const double b = std::exp((m - 0.5 - y) / ratio_) / 2;
@@ -70,7 +76,14 @@ class BiasCurve {
           best_y = y;
         }
       };
-      if (from == low) consider(from);
+      // On a grid the multiples on both sides: between its ends and extremes b is monotone.
+      const auto consider = [&](double y) {
+        if (!places_) return consider_exactly(y);
+        const double steps = std::ldexp(y, *places_);
+        consider_exactly(std::ldexp(std::floor(steps), -*places_));
+        consider_exactly(std::ldexp(std::ceil(steps), -*places_));
+      };
+      if (from == low || places_) consider(from);
       consider(to);
       // b' = 0 is up A - down B = ratio, a quadratic equation for e^(y/ratio). Its roots, by the signs of the factors:
       const double root = ratio_ + std::sqrt(std::max(0.0, ratio_ * ratio_ + piece.up * piece.down * q_));
@@ -118,15 +131,31 @@ class BiasCurve {
   double p_;
   std::optional<double> lower_;
   std::optional<double> upper_;
+  std::optional<int> places_;
 };
 
 // Without bounds b depends on f alone, sinh(f/ratio) / (2 sinh(1/(2 ratio))) - f: odd, zero at 0 and 1/2, and largest
 // where cosh(f/ratio) = 2 ratio sinh(1/(2 ratio)), which tends to f = 1/sqrt(12) as the ratio grows.
-double worst_fraction(double ratio) {
+double worst_real_fraction(double ratio) {
   const double x = 1 / ratio;
   if (x < 1e-3) return -std::sqrt(1.0 / 12);
   if (x > 700) return -0.5 + ratio * std::log(x / 2);  // cosh(f x) = e^(|f| x) / 2, sinh(x/2) = e^(x/2) / 2
   return -ratio * std::acosh(2 * ratio * std::sinh(x / 2));
+}
+
+// The same among the multiples of 2^-places: those next to it, as b rises to it and falls from it.
+double worst_fraction(double ratio, std::optional<int> places) {
+  const double real = worst_real_fraction(ratio);
+  if (!places) return real;
+  // sinh(f x) / (2 sinh(x / 2)) - f without overflow, f > 0.
+  const auto size = [x = 1 / ratio](double fraction) {
+    const double f = std::fabs(fraction);
+    return std::fabs(std::exp((f - 0.5) * x) * std::expm1(-2 * f * x) / (2 * std::expm1(-x)) - f);
+  };
+  const double steps = std::ldexp(real, *places);
+  const double below = std::ldexp(std::floor(steps), -*places);
+  const double above = std::ldexp(std::ceil(steps), -*places);
+  return size(below) > size(above) ? below : above;
 }
 
 // One step beyond the values, in units of the grid, that round to a bound or beyond it.
@@ -152,28 +181,30 @@ double bias(const OutputNoise& noise, double guess) {
 // whole steps only raises b: it is largest within one step above the y that round to the lower bound or below it, and by
 // the mirror image least near the upper bound. With the lower bound alone b exceeds the periodic function everywhere and
 // that is odd, so that b is nowhere as far below zero as it is above it within that one step: no other y need be looked at.
-WorstBias worst_bias(const OutputNoise& noise) {
+WorstBias worst_bias(const OutputNoise& noise, std::optional<Grid> grid) {
   const FloatEnvironment environment;
   check_noise(noise);
-  if (noise.lower && noise.upper) return worst_bias(noise, {*noise.lower, *noise.upper});
+  if (grid) check_grid(*grid);
+  if (noise.lower && noise.upper) return worst_bias(noise, {*noise.lower, *noise.upper}, grid);
   if (noise.kind == NoiseKind::geometric) {
     // Values are integers and only the bound matters, the nearer the more.
     const double guess = noise.upper ? *noise.upper : noise.lower.value_or(0.0);
     return {guess, certified_bias(noise, guess)};
   }
-  const auto grid = static_cast<int>(noise.grid.exponent());
+  const auto spacing = static_cast<int>(noise.grid.exponent());
+  const std::optional<int> places = grid ? std::optional(places_of(*grid, noise.grid)) : std::nullopt;
   double y = 0;
   {
-    const double ratio = std::ldexp(noise.scale, -grid);
+    const double ratio = std::ldexp(noise.scale, -spacing);
     const auto steps = [&](const std::optional<double>& bound) {
-      return bound ? std::optional<double>(std::ldexp(*bound, -grid)) : std::nullopt;
+      return bound ? std::optional<double>(std::ldexp(*bound, -spacing)) : std::nullopt;
     };
     const std::optional<double> lower = steps(noise.lower);
     const std::optional<double> upper = steps(noise.upper);
     if (!lower && !upper) {
-      y = worst_fraction(ratio);
+      y = worst_fraction(ratio, places);
     } else {
-      const BiasCurve curve(ratio, lower, upper);
+      const BiasCurve curve(ratio, lower, upper, places);
       double best = -1;
       if (lower) {
         curve.search(*lower, step_above(*lower), y, best);
@@ -182,7 +213,7 @@ WorstBias worst_bias(const OutputNoise& noise) {
       }
     }
   }
-  double guess = std::ldexp(y, grid);
+  double guess = std::ldexp(y, spacing);
   if (noise.lower) guess = std::max(guess, *noise.lower);
   if (noise.upper) guess = std::min(guess, *noise.upper);
   return {guess, certified_bias(noise, guess)};
@@ -190,9 +221,10 @@ WorstBias worst_bias(const OutputNoise& noise) {
 
 // The same steps down and up stay inside a range when they begin a step inside it. So b is largest within the step above
 // its lower end, or that of the bound, and least within the step below its upper end.
-WorstBias worst_bias(const OutputNoise& noise, const StatisticRange& values) {
+WorstBias worst_bias(const OutputNoise& noise, const StatisticRange& values, std::optional<Grid> grid) {
   const FloatEnvironment environment;
   check_noise(noise);
+  if (grid) check_grid(*grid);
   if (!(values.lower <= values.upper)) {
     refuse("values", to_string(values.lower), "must not be above its upper end, " + to_string(values.upper));
   }
@@ -209,21 +241,22 @@ WorstBias worst_bias(const OutputNoise& noise, const StatisticRange& values) {
         std::fabs(certified_bias(noise, high)) >= std::fabs(certified_bias(noise, low));
     guess = high_is_worse ? high : low;
   } else {
-    const auto grid = static_cast<int>(noise.grid.exponent());
-    const auto steps = [&](double x) { return std::ldexp(x, -grid); };
+    const auto spacing = static_cast<int>(noise.grid.exponent());
+    const auto steps = [&](double x) { return std::ldexp(x, -spacing); };
     const auto bound = [&](const std::optional<double>& x) {
       return x ? std::optional<double>(steps(*x)) : std::nullopt;
     };
     const double low = steps(values.lower);
     const double high = steps(values.upper);
-    const BiasCurve curve(steps(noise.scale), bound(noise.lower), bound(noise.upper));
+    const BiasCurve curve(steps(noise.scale), bound(noise.lower), bound(noise.upper),
+                          grid ? std::optional(places_of(*grid, noise.grid)) : std::nullopt);
     double y = low;
     double best = -1;
     const double first = noise.lower ? std::max(low + 1, step_above(steps(*noise.lower))) : low + 1;
     curve.search(low, std::min(first, high), y, best);
     const double last = noise.upper ? std::min(high - 1, step_below(steps(*noise.upper))) : high - 1;
     curve.search(std::max(last, low), high, y, best);
-    guess = std::clamp(std::ldexp(y, grid), values.lower, values.upper);
+    guess = std::clamp(std::ldexp(y, spacing), values.lower, values.upper);
   }
   return {guess, certified_bias(noise, guess)};
 }

@@ -138,6 +138,19 @@ Dyadic Mechanism::origin() const {
   return precision == nullptr ? Dyadic(0) : precision->center();
 }
 
+namespace {
+
+// The grid of value - origin for values on a grid.
+Grid grid_about(const Dyadic& origin, Grid values) {
+  return origin.sign() == 0 ? values : Grid(std::min(values.exponent(), origin.exponent()));
+}
+
+}  // namespace
+
+Grid Mechanism::centered(Grid values) const {
+  return grid_about(origin(), values);
+}
+
 Rational Mechanism::arithmetic_error() const {
   const FloatEnvironment environment;
   const auto* precision = std::get_if<PrecisionSnapping>(&mechanism_);
@@ -156,15 +169,6 @@ Rational Mechanism::output_error() const {
   return Rational(0x1p-53) * std::max(::abs(Rational(*lower())), ::abs(Rational(*upper())));
 }
 
-namespace {
-
-// The grid of value - origin for values on a grid.
-Grid grid_about(const Dyadic& origin, Grid values) {
-  return origin.sign() == 0 ? values : Grid(std::min(values.exponent(), origin.exponent()));
-}
-
-}  // namespace
-
 Accuracy Mechanism::accuracy(const FailureRate& alpha, const Rational& rounding_error,
                              std::optional<Grid> values) const {
   const FloatEnvironment environment;
@@ -180,7 +184,7 @@ Accuracy Mechanism::accuracy(const FailureRate& alpha, const Rational& rounding_
   // The tight formula takes both tails from the exact law, which arithmetic of fewer than about 100 bits bends visibly.
   if (arithmetic > Rational(0x1p-90) * Rational(query.scale)) return {conservative, conservative, laplace};
   if (values) {
-    const Grid finest = grid_about(origin(), *values);
+    const Grid finest = centered(*values);
     if (mode() == Mode::exact) {
       query.values = finest;
     } else if (grid().exponent() >= finest.exponent()) {

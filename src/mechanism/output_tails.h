@@ -7,6 +7,7 @@
 //   geometric: A = B = q / (1 + q), f = 0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "mechanism/certified.h"
@@ -25,6 +26,11 @@ double floor_index(double x, Grid grid);
 double ceil_index(double x, Grid grid);
 // floor(x / grid + 1/2).
 double round_index(double x, Grid grid);
+
+// A grid of values in units of that of the outputs is 2^-places. A coarser one consists of outputs, like 1 = 2^-0.
+inline int places_of(Grid values, Grid outputs) {
+  return static_cast<int>(std::max(outputs.exponent() - values.exponent(), 0L));
+}
 
 // True when the law of the outputs is symmetric about the clamped value, as far as doubles tell.
 bool is_symmetric(const OutputNoise& noise, double clamped);

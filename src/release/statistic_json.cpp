@@ -137,7 +137,10 @@ Json utility_json(const PlannedMeasurement& planned) {
   try {
     const std::optional<StatisticRange> values = values_of(planned.measurement, noise);
     const bool both = noise.lower && noise.upper;
-    const WorstBias worst = both ? worst_bias(noise, *values) : worst_bias(noise);
+    const StatisticDomain& domain = planned.measurement.aggregation().output_domain();
+    std::optional<Grid> grid;
+    if (domain.integer) grid = mechanism.centered(domain.grid);
+    const WorstBias worst = both ? worst_bias(noise, *values, grid) : worst_bias(noise, grid);
     json["worst_bias"] = accuracy_number(std::abs(worst.bias));
     json["binding_probability"] = values ? binding_probability(noise, *values) : 0.0;
   } catch (const Error&) {

@@ -330,5 +330,38 @@ TEST(WorstBias, IsFoundAtTheLastOutputs) {
   }
 }
 
+// On the grid of an integer statistic: every integer is looked at.
+TEST(WorstBias, OfIntegersIsThatOfTheWorstInteger) {
+  std::mt19937_64 engine(37);
+  int coarse = 0;
+  for (int round = 0; round < 400; ++round) {
+    OutputNoise noise{
+        .scale = std::ldexp(static_cast<double>(1 + engine() % 999), static_cast<int>(engine() % 8) - 9),
+        .grid = Grid(static_cast<long>(engine() % 6))};
+    const auto lower = static_cast<double>(engine() % 90) - 40;
+    const auto width = static_cast<double>(1 + engine() % 120);
+    if (round % 4 != 1 && round % 4 != 3) noise.lower = lower;
+    if (round % 4 != 2 && round % 4 != 3) noise.upper = lower + width;
+    const WorstBias worst = worst_bias(noise, Grid(0));
+    ASSERT_EQ(worst.guess, std::floor(worst.guess)) << describe(noise);
+    ASSERT_EQ(worst.bias, bias(noise, worst.guess));
+    double largest = 0;
+    const double from = noise.lower.value_or(noise.upper.value_or(70) - 160);
+    const double to = noise.upper.value_or(from + 160);
+    for (double y = from; y <= to; ++y) largest = std::max(largest, std::fabs(bias(noise, y)));
+    ASSERT_GE(std::fabs(worst.bias), largest * (1 - 0x1p-40)) << describe(noise) << " at " << worst.guess;
+    if (noise.grid.exponent() > 0 && largest > 0) ++coarse;
+    if (!noise.lower || !noise.upper) continue;
+    const StatisticRange values{lower + std::floor(width / 4), lower + width - std::floor(width / 3)};
+    double inner = 0;
+    for (double y = values.lower; y <= values.upper; ++y) inner = std::max(inner, std::fabs(bias(noise, y)));
+    ASSERT_GE(std::fabs(worst_bias(noise, values, Grid(0)).bias), inner * (1 - 0x1p-40)) << describe(noise);
+  }
+  EXPECT_GT(coarse, 100);
+  // A count on the grid 1 has none.
+  EXPECT_EQ(worst_bias({.scale = 1, .grid = Grid(0)}, Grid(0)).bias, 0);
+  EXPECT_NE(worst_bias({.scale = 1, .grid = Grid(0)}).bias, 0);
+}
+
 }  // namespace
 }  // namespace snapdp

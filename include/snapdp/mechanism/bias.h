@@ -8,6 +8,7 @@
 // All functions throw invalid_argument naming the offending parameter; see OutputNoise and OutputLaw.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "snapdp/mechanism/law.h"
@@ -25,12 +26,14 @@ struct WorstBias {
 
 // The largest bias in magnitude over all values inside the bounds: a half line when there is one, all real numbers when
 // there is none. On coarse grids it need not be at a bound; with one bound it is less than a step of the grid from the
-// values that round to it, because far away only the rounding is left. The guess is found in double arithmetic and its bias is then exact to rounding: the
-// supremum exceeds it by a relative 2^-40 at most.
-WorstBias worst_bias(const OutputNoise& noise);
+// values that round to it, because far away only the rounding is left. The guess is found in double arithmetic and its
+// bias is then exact to rounding: the supremum exceeds it by a relative 2^-40 at most. With `grid` only the values on that
+// grid count, Grid(0) for an integer statistic, and bounds lie on it; for geometric noise values are integers anyway.
+WorstBias worst_bias(const OutputNoise& noise, std::optional<Grid> grid = std::nullopt);
 // The same over the values of a range inside the bounds, such as the public range of a statistic that is clamped to a
-// wider one; for geometric noise over the integers in it.
-WorstBias worst_bias(const OutputNoise& noise, const StatisticRange& values);
+// wider one; its ends lie on the grid.
+WorstBias worst_bias(const OutputNoise& noise, const StatisticRange& values,
+                     std::optional<Grid> grid = std::nullopt);
 
 // The mean of bias(noise, guess) over guesses with the given weights, which are not negative and have a positive sum;
 // accurate to a relative 2^-50 of the mean of |bias|.

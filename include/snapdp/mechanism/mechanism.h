@@ -88,6 +88,8 @@ class Mechanism {
   // arithmetic_error() for what the law leaves out.
   OutputNoise output_noise() const;
   Dyadic origin() const;
+  // The grid that y - origin() lies on for y on the grid `values`.
+  Grid centered(Grid values) const;
 
   // How far the noise of p-bit arithmetic may be from that of real arithmetic on the same digits, and how far the last
   // rounding to a double may move an output: both 0 except in precision mode.
