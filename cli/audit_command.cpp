@@ -10,6 +10,7 @@
 #include "output.h"
 #include "snapdp/error.h"
 #include "snapdp/privacy/audit.h"
+#include "snapdp/text.h"
 
 namespace snapdp::cli {
 namespace {
@@ -42,7 +43,7 @@ long whole_number(const std::string& text, const std::string& option, long least
 std::pair<Rational, Rational> pair_of(const std::string& text) {
   const std::size_t comma = text.find(',');
   if (comma == std::string::npos || text.find(',', comma + 1) != std::string::npos) {
-    refuse("--values", " = " + text + ": must be two numbers with a comma between, such as 0,1");
+    refuse("--values", " = " + quoted_text(text) + ": must be two numbers with a comma between, such as 0,1");
   }
   return {parse_rational(text.substr(0, comma), "--values"),
           parse_rational(text.substr(comma + 1), "--values")};

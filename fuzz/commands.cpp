@@ -164,7 +164,14 @@ void check_bound(const Json& json) {
     SNAPDP_FUZZ_CHECK(bounds[0].get<double>() <= bounds[1].get<double>());
 }
 
+void check_dilation(const Json& json) {
+  SNAPDP_FUZZ_CHECK(json.at("delta")[0].get<double>() <= json.at("delta")[1].get<double>());
+  for (const Json& check : json.at("checks"))
+    SNAPDP_FUZZ_CHECK(check.at("delta")[0].get<double>() <= check.at("delta")[1].get<double>());
+}
+
 void check_certificate(const Json& json) {
+  if (json.contains("by")) return check_dilation(json);
   constexpr std::size_t most_digits = 90;  // that parse_rational reads
   const std::string witness = json.at("witness");
   const std::string bound = json.at("bound");
@@ -222,9 +229,10 @@ Options options_of(const CLI::App* command, fuzz::Input& input) {
     const std::string name = line.substr(0, equals);
     const CLI::Option* option = command->get_option_no_throw("--" + name);
     if (name == "help" || option == nullptr || names_a_file(*option)) continue;
-    // No argument of a program holds a zero.
-    options[name] =
-        equals == std::string::npos ? "" : line.substr(equals + 1, line.find('\0', equals) - equals - 1);
+    // No argument of a program holds a zero; and "@..." is a file too.
+    const std::string value = equals == std::string::npos ? "" : line.substr(equals + 1);
+    if (value.starts_with('@')) continue;
+    options[name] = value.substr(0, value.find('\0'));
   }
   return options;
 }
