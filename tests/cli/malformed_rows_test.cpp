@@ -1,0 +1,108 @@
+// Neighboring files of which one has a malformed row: the tool ends alike for both, and what it releases differs as by a row
+// of nulls. Epsilons are so large that released integers are exact.
+#include <gmock/gmock.h>
+
+#include "cli/tool.h"
+
+namespace snapdp {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class MalformedRows : public ToolTest {
+ protected:
+  // The report over these rows, or what else the tool said.
+  Json report_of(const std::string& specification, const std::string& rows) {
+    write("people.csv", "unit,age,job\n" + rows);
+    write("people.toml", specification);
+    const std::string neighbors =
+        specification.find("change-one") != std::string::npos ? "change-one" : "add-remove";
+    std::vector<std::string> create{"ledger",      "create",  "people.ledger", "--dataset", "people",
+                                    "--neighbors", neighbors, "--epsilon",     "1e9"};
+    if (specification.find("privacy_unit") != std::string::npos)
+      create.insert(create.end(), {"--privacy-unit", "unit"});
+    for (const char* file : {"people.ledger"}) std::filesystem::remove(path(file));
+    EXPECT_EQ(run(create).code, 0);
+    const Outcome outcome = run({"release", "people.toml", "--ledger", "people.ledger", "--yes", "--json"});
+    EXPECT_EQ(outcome.code, 0) << outcome.error;
+    EXPECT_THAT(outcome.error, Not(HasSubstr("5ecret")));
+    Json values = Json::array();
+    if (outcome.code == 0) {
+      for (const Json& statistic : Json::parse(outcome.out).at("statistics"))
+        values.push_back(statistic.at("value"));
+    }
+    return values;
+  }
+
+  static const std::vector<std::string>& malformed() {
+    static const std::vector<std::string> rows{
+        "7",                    // too few cells
+        "7,41,5ecret,Private",  // too many
+        "",                     // a blank line
+        "7,41,\xff"
+        "5ecret",  // no UTF-8, in each column
+        "7,\xc3,Private",
+        "\xed\xa0\x80,41,Private",
+        "7,41,\"5ecret",  // an open quote
+        "\"7,41,Private",
+        "7,41,\"5ecret\" ltd",  // text after a closing quote
+        "7,41\r,Private",       // a stray CR
+        "7,41," + std::string(3'000'000, 'x'),
+    };
+    return rows;
+  }
+
+  static std::string statistic(const std::string& keys) {
+    static int number = 0;
+    return "[[statistic]]\nname = \"s" + std::to_string(++number) + "\"\n" + keys + "\n";
+  }
+};
+
+constexpr const char* before = "1,30,Private\n2,20,Public\n";
+constexpr const char* after = "2,60,Private\n3,50,\"Public\"\n";
+
+TEST_F(MalformedRows, AreRowsOfNullsUnderChangeOne) {
+  const std::string specification =
+      "[data]\npath = \"people.csv\"\ndataset = \"people\"\nneighbors = \"change-one\"\nsize = 5\n"
+      "nulls = { impute = 13 }\n[budget]\nepsilon = \"1e8\"\n" +
+      statistic("kind = \"count\"") +
+      statistic(
+          "kind = \"sum\"\ncolumn = \"age\"\ntype = \"integer\"\nbounds = [0, 100]\nepsilon = \"1e6\"") +
+      statistic(
+          "kind = \"histogram\"\ncolumn = \"job\"\ncategories = [\"Private\", \"Public\"]\nother = \"bin\"\n"
+          "epsilon = \"1e6\"");
+  const Json nulls = report_of(specification, std::string(before) + ",,\n" + after);
+  EXPECT_EQ(nulls, Json::parse("[5, 173, [2, 2, 1]]"));
+  for (const std::string& row : malformed()) {
+    EXPECT_EQ(report_of(specification, before + row + "\n" + after), nulls) << row.substr(0, 20);
+    EXPECT_EQ(report_of(specification, std::string(before) + after + row + "\n"), nulls) << row.substr(0, 20);
+  }
+  EXPECT_EQ(report_of(specification, std::string(before) + after + "7"), nulls)
+      << "the last line, without its end";
+  // Not malformed, only odd: the text is what it says.
+  EXPECT_EQ(report_of(specification, std::string(before) + "7,13,5\" pipe,\n" + after), nulls);
+  EXPECT_EQ(report_of(specification, std::string(before) + "7,13," + std::string(1, '\0') + "\n" + after),
+            nulls);
+}
+
+TEST_F(MalformedRows, AreRowsOfNullsToConditionsUnitsAndGroups) {
+  const std::string head =
+      "[data]\npath = \"people.csv\"\ndataset = \"people\"\nneighbors = \"add-remove\"\n@[budget]\nepsilon = "
+      "\"1e8\"\n" +
+      statistic("kind = \"count\"\nepsilon = \"1e6\"") +
+      statistic(
+          "kind = \"sum\"\ncolumn = \"age\"\ntype = \"integer\"\nbounds = [0, 100]\nepsilon = \"1e6\"") +
+      statistic("kind = \"count\"\ngroup_by = \"job\"\nkeys = [\"Private\", \"Public\"]\nepsilon = \"1e6\"");
+  for (const std::string data : {"", "where = \"age >= 40\"\n", "where = \"not age >= 40\"\n",
+                                 "privacy_unit = \"unit\"\nmax_rows_per_unit = 3\n"}) {
+    const std::string specification = replaced(head, "@", data);
+    const Json nulls = report_of(specification, std::string(before) + ",,\n" + after);
+    EXPECT_EQ(nulls.size(), 3U);
+    for (const std::string& row : malformed())
+      EXPECT_EQ(report_of(specification, before + row + "\n" + after), nulls) << data << row.substr(0, 20);
+  }
+}
+
+}  // namespace
+}  // namespace snapdp
