@@ -16,14 +16,8 @@ class MalformedRows : public ToolTest {
   Json report_of(const std::string& specification, const std::string& rows) {
     write("people.csv", "unit,age,job\n" + rows);
     write("people.toml", specification);
-    const std::string neighbors =
-        specification.find("change-one") != std::string::npos ? "change-one" : "add-remove";
-    std::vector<std::string> create{"ledger",      "create",  "people.ledger", "--dataset", "people",
-                                    "--neighbors", neighbors, "--epsilon",     "1e9"};
-    if (specification.find("privacy_unit") != std::string::npos)
-      create.insert(create.end(), {"--privacy-unit", "unit"});
-    for (const char* file : {"people.ledger"}) std::filesystem::remove(path(file));
-    EXPECT_EQ(run(create).code, 0);
+    std::filesystem::remove(path("people.ledger"));
+    EXPECT_EQ(run({"ledger", "create", "people.ledger", "people.toml", "--epsilon", "1e9"}).code, 0);
     const Outcome outcome = run({"release", "people.toml", "--ledger", "people.ledger", "--yes", "--json"});
     EXPECT_EQ(outcome.code, 0) << outcome.error;
     EXPECT_THAT(outcome.error, Not(HasSubstr("5ecret")));

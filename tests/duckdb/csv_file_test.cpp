@@ -95,7 +95,7 @@ TEST(CsvHeader, TellsOtherFormatsByTheirFirstBytes) {
     expect_refused(text, "data", problem);
   };
   check("", "the file is empty");
-  check("PAR1\x15\x04", "Parquet file; give it a name that ends in .parquet");
+  check("PAR1\x15\x04", "Parquet file; let its name end in .parquet");
   check("PK\x03\x04\x14\0\x06\0"sv, "Excel workbooks (.xlsx) are; save the sheet as \"CSV UTF-8\"");
   check("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0"sv, "Excel workbook (.xls)");
   check("\x1f\x8b\x08\0"sv, "gzip; decompress it");

@@ -35,7 +35,8 @@ bool is_link(const std::string& path) {
       if (is_link(path))
         refuse_path(ErrorCode::io, path, "it is a symbolic link to a file that is not there");
       if (path.find_first_of(patterns) != std::string::npos)
-        refuse_path(ErrorCode::invalid_argument, path, "patterns are not expanded; name one file");
+        refuse_path(ErrorCode::io, path,
+                    "there is no such file, and patterns are not expanded; name one file");
       refuse_path(ErrorCode::io, path, "there is no such file; check the name and the folder");
     case ENOTDIR:
       refuse_path(ErrorCode::io, path, "there is no such file: what stands before a / in it is no folder");
@@ -86,11 +87,11 @@ FileFormat format_of(const DuckdbOptions& options, const std::string& extension)
   if (options.format != FileFormat::by_extension) return options.format;
   if (extension == ".parquet" || extension == ".pq") return FileFormat::parquet;
   if (extension == ".csv" || extension == ".txt" || holds_tabs(extension)) return FileFormat::csv;
-  throw Error(
-      ErrorCode::invalid_argument, "format",
-      "format: the name " + quoted_path(options.path) +
-          " does not tell whether the file is CSV or Parquet; let it end in .csv, .txt, .tsv or .tab (tabs "
-          "between the cells), .parquet or .pq");
+  throw Error(ErrorCode::invalid_argument, "format",
+              "format: the name " + quoted_path(options.path) +
+                  " does not tell whether the file is CSV or Parquet; declare its format, or let it end in "
+                  ".csv, .txt, .tsv or "
+                  ".tab (tabs between the cells), .parquet or .pq");
 }
 
 // DuckDB opens it by its name, in which some characters mean something.

@@ -78,7 +78,8 @@ bool has_zero(std::string_view start) {
 
 std::string not_csv(std::string_view start) {
   if (start.empty()) return "is empty; its first line must name the columns";
-  if (start.starts_with(parquet_start)) return "is a Parquet file; give it a name that ends in .parquet";
+  if (start.starts_with(parquet_start))
+    return "is a Parquet file; let its name end in .parquet, or declare its format";
   std::string other = other_format(start);
   if (!other.empty()) return other;
   if (has_zero(start)) {
@@ -96,7 +97,9 @@ std::string not_parquet(std::string_view start) {
   if (start.empty()) return "is empty; write it anew";
   if (start.starts_with(parquet_start)) return "";
   const std::string other = other_format(start);
-  return other.empty() ? "is not a Parquet file; if it is CSV, give it a name that ends in .csv" : other;
+  return other.empty()
+             ? "is not a Parquet file; if it is CSV, let its name end in .csv, or declare its format"
+             : other;
 }
 
 }  // namespace snapdp::engine

@@ -97,10 +97,9 @@ StoredAs decimal(duckdb_logical_type type) {
 }
 
 // DuckDB gives decimals of more than 38 digits as doubles that are not what they hold.
-StoredAs real(const ParquetColumn& column) {
-  if (column.physical == "DOUBLE" || column.physical == "FLOAT") return {Storage::real};
-  return {Storage::none,
-          "a number that DuckDB does not read as it is stored, such as a decimal of more than 38 digits"};
+StoredAs double_precision(const ParquetColumn& column) {
+  if (column.physical == "DOUBLE") return {Storage::real};
+  return {Storage::none, "a decimal of more than 38 digits"};
 }
 
 StoredAs stored_as(const ParquetColumn& column, duckdb_logical_type type) {
@@ -123,8 +122,9 @@ StoredAs stored_as(const ParquetColumn& column, duckdb_logical_type type) {
     case DUCKDB_TYPE_DECIMAL:
       return decimal(type);
     case DUCKDB_TYPE_FLOAT:
+      return {Storage::real};
     case DUCKDB_TYPE_DOUBLE:
-      return real(column);
+      return double_precision(column);
     case DUCKDB_TYPE_VARCHAR:
     case DUCKDB_TYPE_ENUM:
       return {Storage::text};
