@@ -176,6 +176,20 @@ void show(const Released& released, const ReleaseArguments& arguments) {
     write_standard_error("snapdp: wrote " + quoted_path(arguments.output) + "\n");
 }
 
+// The ledger must be no other file of the run, and this is said before it is taken for none. Where the data lie is then
+// known only if the specification itself says so.
+void check_ledger_is_distinct(const ReleaseArguments& arguments) {
+  NamedFile data{"--data", arguments.data};
+  if (arguments.data.empty()) {
+    try {
+      data = {"[data] path", Specification::read(arguments.specification).stated_path};
+    } catch (const Error&) {
+      // What is wrong with it is told when it is read under the ledger's declaration.
+    }
+  }
+  check_distinct(files_of(arguments, data));
+}
+
 void release_and_show(const ReleaseArguments& arguments) {
   if (!arguments.yes && !can_ask()) {
     throw Error(ErrorCode::invalid_argument, "--yes",
@@ -187,6 +201,7 @@ void release_and_show(const ReleaseArguments& arguments) {
   } else {
     check_writable(arguments.output);
   }
+  check_ledger_is_distinct(arguments);
   Ledger ledger = Ledger::open(arguments.ledger);
   const Specification specification = Specification::read(arguments.specification, Declaration::of(ledger));
   std::optional<SignalHold> hold;

@@ -48,7 +48,7 @@ SignalHold::~SignalHold() {
   for (std::size_t i = 0; i < held.size(); ++i) {
     if (replaced[i]) static_cast<void>(::signal(held[i], SIG_DFL));
   }
-  if (caught()) ::raise(first_caught);
+  if (caught()) static_cast<void>(::raise(first_caught));
 }
 
 bool SignalHold::caught() const {

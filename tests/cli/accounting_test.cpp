@@ -98,7 +98,7 @@ TEST_F(AccountingTest, ComposeRefusesWhatHasNoMeaning) {
       {" ", "empty entry"},      {"0.1,,0.2", "empty entry"}, {"0.1x", "a count from 1"},
       {"0.1x0", "a count from"}, {"0.1x-3", "a count from"},  {"0.1x1.5", "a count from"},
       {"0", "greater than 0"},   {"-1", "greater than 0"},    {"0.1x99999999999999999999", "a count from"},
-      {"nan", "not a number"},   {"inf", "not a number"},     {"0.1;0.2", "not a number"},
+      {"nan", "finite number"},  {"inf", "finite number"},    {"0.1;0.2", "not a number"},
       {"1/0", "divides by zero"}};
   for (const auto& [epsilons, message] : wrong) {
     const Outcome outcome = run({"compose", "--epsilons=" + epsilons, "--delta", "1e-6"});

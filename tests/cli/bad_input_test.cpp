@@ -92,16 +92,16 @@ TEST_F(BadInputTest, SpecificationsThatAreWrong) {
   const std::vector<Fault> faults = {
       {change_one_toml, "[0, 100]", "[100, 0]", 2,
        "people.toml:12: statistic \"mean_age\": bounds = [100, 0]"},
-      {change_one_toml, "[0, 100]", "[nan, 100]", 2, "not a number"},
-      {change_one_toml, "[0, 100]", "[0, inf]", 2, "not a number"},
+      {change_one_toml, "[0, 100]", "[nan, 100]", 2, "finite ends"},
+      {change_one_toml, "[0, 100]", "[0, inf]", 2, "finite ends"},
       {change_one_toml, "[0, 100]", "[0]", 2, "two ends"},
       {change_one_toml, "[0, 100]", "[0, \"1e401\"]", 2, "exponent"},
       {change_one_toml, "[0, 100]", "[0, 1e400]", 2, "people.toml:12"},
       {change_one_toml, "[0, 100]", "[0, \"1e400\"]", 2, "range of doubles"},
       {change_one_toml, "epsilon = 0.25", "epsilon = 0", 2, "greater than 0"},
       {change_one_toml, "epsilon = 0.25", "epsilon = -1", 2, "greater than 0"},
-      {change_one_toml, "epsilon = 0.25", "epsilon = nan", 2, "not a number"},
-      {change_one_toml, "epsilon = 0.25", "epsilon = inf", 2, "not a number"},
+      {change_one_toml, "epsilon = 0.25", "epsilon = nan", 2, "finite number"},
+      {change_one_toml, "epsilon = 0.25", "epsilon = inf", 2, "finite number"},
       {change_one_toml, "epsilon = 0.25", "epsilon = \"1e999999999999\"", 2, "exponent"},
       {change_one_toml, "epsilon = 0.25", "epsilon = \"1e-320\"", 2, "mean_age"},
       {change_one_toml, "epsilon = 0.25", "epsilon = 0.25\nalpha = 0", 2, "alpha"},
@@ -110,8 +110,8 @@ TEST_F(BadInputTest, SpecificationsThatAreWrong) {
       {change_one_toml, "epsilon = 0.25", "accuracy = 100", 2, "accuracy"},
       {change_one_toml, "epsilon = 0.25", "accuracy = 1000", 2, "accuracy"},
       {change_one_toml, "epsilon = 0.25", "epsilo = 0.25", 2, "did you mean \"epsilon\"?"},
-      {change_one_toml, "column = \"age\"", "column = \"Age\"", 4, "did you mean \"age\"?"},
-      {change_one_toml, "column = \"age\"", "column = \"agee\"", 4, "did you mean \"age\"?"},
+      {change_one_toml, "column = \"age\"", "column = \"Age\"", 4, "is not in the header"},
+      {change_one_toml, "column = \"age\"", "column = \"agee\"", 4, "is not in the header"},
       {change_one_toml, "size = 8", "size = 9", 4, "size = 9: the data do not have that many rows"},
       {change_one_toml, "size = 8", "size = 7", 4, "size = 7: the data do not have that many rows"},
       {change_one_toml, "epsilon = 1000", "epsilon = \"0.2\"", 3,
@@ -260,15 +260,15 @@ TEST_F(BadInputTest, OddFiles) {
 
   const std::string toml = replaced(replaced(add_remove_toml, "\"income\"\nbounds", "\"b\"\nbounds"),
                                     "epsilon = 0.25", "epsilon = 1");
-  for (const auto& [csv, code] : std::map<std::string, int>{{"a,b,b\n1,2,3\n", 4},
-                                                            {"", 4},
-                                                            {"a,B\n1,2\n", 4},
-                                                            {"a,,b\n1,2,3\n", 4},
-                                                            {"a,b\n1\n2,3,SECRETCELL\n", 4},
-                                                            {"a,b\n\"SECRETCELL\n", 4}}) {
+  for (const char* csv : {"a,b,b\n1,2,3\n", "", "a,B\n1,2\n"}) {
     prepare(toml, csv);
-    EXPECT_NE(refusal(code), "") << csv;
+    EXPECT_NE(refusal(4), "") << csv;
   }
+  // Rows that are malformed are rows of nulls, and a column that nobody asks for needs no name.
+  EXPECT_EQ(exact(sum, "a,,b\n1,2,30\n"), 30);
+  for (const char* csv : {"a,b\n1\n2,3,SECRETCELL\n4,30\n", "a,b\n4,30\n\"SECRETCELL\n"})
+    EXPECT_EQ(exact(sum, csv), 30) << csv;
+  EXPECT_EQ(exact("kind = \"count\"", "a,b\n1\n2,3,SECRETCELL\n4,30\n"), 3);
 }
 
 TEST_F(BadInputTest, OddCellsFollowTheDeclaredPolicy) {

@@ -141,7 +141,11 @@ class AllCommandsTest : public ToolTest {
       left >> names >> type;
       if (section == "Subcommands:") below.push_back(names);
       if (section == "Positionals:") command.positionals.push_back(names);
-      if (section == "Options:") command.options.push_back({names.substr(names.find("--")), !type.empty()});
+      if (section == "Options:") {
+        // What a flag has behind its name is a list of other options, "Excludes: --delta".
+        const bool takes_value = !type.empty() && type.back() != ':';
+        command.options.push_back({names.substr(names.find("--")), takes_value});
+      }
     }
     for (const std::string& name : below) {
       std::vector<std::string> next = words;

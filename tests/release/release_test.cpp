@@ -453,7 +453,7 @@ TEST_F(ReleaseTest, ATableOfAReportIsReadable) {
             "\n"
             "  statistic         value  accuracy 1 - 1e-12  all at once 1 - 1e-12   epsilon\n"
             "  mean_age   99.999999999          \u00b10.0000346                         10000000\n"
-            "  city                                 \u00b10.501                 \u00b10.501  10000000\n"
+            "  city                                     \u00b10                     \u00b10  10000000\n"
             "    ulm                 2\n"
             "    bonn                2\n"
             "\n"

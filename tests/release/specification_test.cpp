@@ -221,7 +221,7 @@ TEST(Specification, RefusesWithPlaceRuleAndNextStep) {
        "not available under change-one"},
       {change_one_text, "nulls = { impute = 0 }", "nulls = \"keep\"", "nulls", "must be \"drop\""},
       {change_one_text, "nulls = { impute = 0 }", "nulls = {}", "impute", "is missing"},
-      {change_one_text, "nulls = { impute = 0 }", "nulls = { impute = nan }", "impute", "not a number"},
+      {change_one_text, "nulls = { impute = 0 }", "nulls = { impute = nan }", "impute", "finite number"},
       {change_one_text, "epsilon = \"1.0\"", "epsilon = 0", "epsilon",
        "[budget]: epsilon = 0: must be greater than 0"},
       {change_one_text, "kind = \"mean\"", "kind = \"meen\"", "kind", "did you mean \"mean\"?"},
@@ -259,8 +259,7 @@ TEST(Specification, RefusesWithPlaceRuleAndNextStep) {
       {change_one_text, "other = \"drop\"", "grid = \"1/2\"", "grid", "; write \"2^-1\""},
       {change_one_text, "other = \"drop\"", "grid = 1000", "grid", "lies between \"2^9\" and \"2^10\""},
       {change_one_text, "other = \"drop\"", "grid = true", "grid", "a power of two from"},
-      {change_one_text, "other = \"drop\"", "range = inf", "range",
-       "unknown key \"range\"; did you mean \"bounds\"?"},
+      {change_one_text, "other = \"drop\"", "range = inf", "range", "must be [lower, upper], \"none\""},
       {change_one_text, "bounds = [0, 100]", "bounds = [\"-Infinity\", 100]", "bounds",
        "must have finite ends"},
       {change_one_text, "[[0, 100], [-0.5, 5e5]]", "[[0, 100], [-0.5, +inf]]", "bounds",
@@ -442,8 +441,7 @@ TEST(Specification, WordsOfOtherToolsAreUnderstood) {
     return std::string(refusal(replaced(change_one_text, "bounds = [0, 100]", word + " = [0, 100]")).what());
   };
   for (const auto& [said, meant] :
-       std::vector<std::pair<std::string, std::string>>{{"range", "bounds"},
-                                                        {"clip", "bounds"},
+       std::vector<std::pair<std::string, std::string>>{{"clip", "bounds"},
                                                         {"lower", "bounds"},
                                                         {"eps", "epsilon"},
                                                         {"groupby", "group_by"},
