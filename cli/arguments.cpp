@@ -14,14 +14,37 @@ namespace {
 // The options of the tool and of all its commands as they are typed, and whether a value follows.
 using OptionNames = std::map<std::string, bool, std::less<>>;
 
-void collect_options(const CLI::App& app, OptionNames& names) {
+void add_options(const CLI::App& app, OptionNames& names) {
   for (const CLI::Option* option : app.get_options()) {
     const bool takes_value = option->get_items_expected_max() > 0;
     for (const std::string& name : option->get_lnames()) names["--" + name] |= takes_value;
     for (const std::string& name : option->get_snames()) names["-" + name] |= takes_value;
   }
+}
+
+// Those of all commands.
+OptionNames all_options(const CLI::App& app) {
+  OptionNames names;
+  add_options(app, names);
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    collect_options(*command, names);
+    names.merge(all_options(*command));
+  return names;
+}
+
+// Those of the command that the words lead to, and of the ones above it: what takes a value in one command may be a flag in
+// another.
+OptionNames options_of(const CLI::App& tool, std::span<const char* const> words) {
+  OptionNames names;
+  add_options(tool, names);
+  const CLI::App* app = &tool;
+  for (const std::string_view word : words) {
+    const std::vector<const CLI::App*> found =
+        app->get_subcommands([word](const CLI::App* command) { return command->get_name() == word; });
+    if (found.empty()) break;
+    app = found.front();
+    add_options(*app, names);
+  }
+  return names;
 }
 
 [[noreturn]] void refuse(const std::string& option, const std::string& rule) {
@@ -76,8 +99,8 @@ const CLI::App* deepest(const CLI::App* app) {
 }
 
 void check_words(const CLI::App& tool, std::span<const char* const> words) {
-  OptionNames options;
-  collect_options(tool, options);
+  const OptionNames all = all_options(tool);
+  const OptionNames own = options_of(tool, words);
   std::string_view before;  // the option whose value this word is
   bool only_values = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -85,7 +108,7 @@ void check_words(const CLI::App& tool, std::span<const char* const> words) {
     const std::string option = before.empty() ? "argument " + std::to_string(i + 1) : std::string(before);
     if (word.empty()) refuse(option, "is empty; give a value, or leave it out");
     const std::string_view name = word.substr(0, word.find('='));
-    const bool known = !only_values && options.contains(name);
+    const bool known = !only_values && all.contains(name);
     if (known && name.size() + 1 == word.size())
       refuse(std::string(name), "is empty; give a value behind the =, or leave the option out");
     if (known && !before.empty()) {
@@ -93,7 +116,9 @@ void check_words(const CLI::App& tool, std::span<const char* const> words) {
                          std::string(name) + " names a file that is called so)");
     }
     only_values = only_values || word == "--";
-    before = known && name.size() == word.size() && options.find(name)->second ? word : std::string_view();
+    const auto found = own.find(name);
+    const bool takes_value = found != own.end() && found->second;
+    before = known && name.size() == word.size() && takes_value ? word : std::string_view();
   }
 }
 

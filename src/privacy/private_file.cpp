@@ -31,7 +31,7 @@ namespace {
 [[noreturn]] void refuse_missing(const std::filesystem::path& path) {
   refuse(path,
          "there is no such file; the custodian of the data creates it once with: snapdp ledger create " +
-             shell_word(path.string()) + " --dataset ID --neighbors change-one|add-remove --epsilon BUDGET");
+             shell_word(path.string()) + " DECLARATION --epsilon BUDGET");
 }
 
 std::string octal(mode_t mode) {

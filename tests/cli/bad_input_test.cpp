@@ -117,7 +117,7 @@ TEST_F(BadInputTest, SpecificationsThatAreWrong) {
       {change_one_toml, "epsilon = 1000", "epsilon = \"0.2\"", 3,
        "cost epsilon 0.25 together, but [budget] allows this run 0.2"},
       {change_one_toml, "people.csv", "missing.csv", 5, "missing.csv"},
-      {change_one_toml, "people.csv", "*.csv", 2, ""},
+      {change_one_toml, "people.csv", "*.csv", 5, "patterns are not expanded"},
       {change_one_toml, "people.csv", "https://example.org/people.csv", 2, ""},
       {change_one_toml, "size = 8", "", 2, "size is missing"},
       {change_one_toml, "[budget]", "[budget", 2, "not TOML"},

@@ -22,9 +22,17 @@ class MalformedRows : public ToolTest {
     EXPECT_EQ(outcome.code, 0) << outcome.error;
     EXPECT_THAT(outcome.error, Not(HasSubstr("5ecret")));
     Json values = Json::array();
-    if (outcome.code == 0) {
-      for (const Json& statistic : Json::parse(outcome.out).at("statistics"))
+    if (outcome.code != 0) return values;
+    const Json report = Json::parse(outcome.out);
+    for (const Json& statistic : report.at("statistics")) {
+      const char* const parts = statistic.contains("bins") ? "bins" : "groups";
+      if (!statistic.contains(parts)) {
         values.push_back(statistic.at("value"));
+        continue;
+      }
+      Json each = Json::array();
+      for (const Json& part : statistic.at(parts)) each.push_back(part.at("value"));
+      values.push_back(std::move(each));
     }
     return values;
   }

