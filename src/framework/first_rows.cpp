@@ -72,7 +72,9 @@ void FirstRows::list(std::size_t unit, std::vector<Row>& rows) const {
 }
 
 std::size_t FirstRows::bytes() const {
-  return names_.bytes() + rows_.bytes() + (units_.capacity() + index_.capacity()) * sizeof(Unit*);
+  const std::size_t pointers = units_.capacity() * sizeof(decltype(units_)::value_type) +
+                               index_.capacity() * sizeof(decltype(index_)::value_type);
+  return names_.bytes() + rows_.bytes() + pointers;
 }
 
 FirstRows::Unit& FirstRows::unit(std::string_view name) {

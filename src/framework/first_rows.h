@@ -27,7 +27,7 @@ class FirstRows {
   };
 
   // A row of the unit with this name, any bytes. `row.record` starts with the content that `row.hash` is the hash of.
-  void add(std::string_view unit, const Row& row);
+  void add(std::string_view name, const Row& row);
 
   std::size_t units() const { return units_.size(); }
   std::string_view name(std::size_t unit) const { return units_[unit]->name; }

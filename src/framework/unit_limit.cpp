@@ -71,7 +71,7 @@ std::string UnitLimit::description() const {
 std::vector<std::size_t> UnitLimit::kept(const Column& unit, const Column& group,
                                          std::span<const Column> content,
                                          const std::vector<std::size_t>& rows) const {
-  const std::vector<std::size_t> of_units = kept(unit, content, rows);
+  std::vector<std::size_t> of_units = kept(unit, content, rows);
   if (!groups_) return of_units;
   struct Texts {
     std::string group, content;
