@@ -72,8 +72,7 @@ void FirstRows::list(std::size_t unit, std::vector<Row>& rows) const {
 }
 
 std::size_t FirstRows::bytes() const {
-  const std::size_t pointers = units_.capacity() * sizeof(decltype(units_)::value_type) +
-                               index_.capacity() * sizeof(decltype(index_)::value_type);
+  const std::size_t pointers = (units_.capacity() + index_.capacity()) * sizeof(void*);
   return names_.bytes() + rows_.bytes() + pointers;
 }
 
