@@ -260,8 +260,8 @@ CompositionBound exact(const std::vector<Group>& groups, const std::vector<Integ
   double work = 0;
   // More bits where A_j - delta lost too many, as long as that is affordable.
   for (mpfr_prec_t bits = least_bits; bits <= most_bits; bits *= 2) {
-    work +=
-        pairs_of(groups, weights, spread_of(groups, delta, bits)) * static_cast<double>(bits / least_bits);
+    work += pairs_of(groups, weights, spread_of(groups, delta, bits)) *
+            (static_cast<double>(bits) / static_cast<double>(least_bits));
     if (bits > least_bits && work > 4 * most_pairs) break;
     const PositiveInterval least = small.empty() ? least_epsilon(groups, weights, delta, bits)
                                                  : least_epsilon(groups, small, delta, bits);

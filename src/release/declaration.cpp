@@ -373,6 +373,12 @@ Metric metric_of(Neighbors neighbors) {
 
 namespace {
 
+[[noreturn]] void refuse_disagreement(const std::string& key, const std::string& place,
+                                      const std::string& shown, const std::string& why) {
+  throw Error(ErrorCode::budget_refused, key,
+              place + key + " = " + shown + ": the declaration that the ledger keeps " + why);
+}
+
 // What a table of an analyst's document says must be what the entries of the declaration say; what it may add is added.
 void agree(Declaration::Entries& entries, const TomlDocument& document, const std::string& name,
            const toml::table& table) {
@@ -382,9 +388,8 @@ void agree(Declaration::Entries& entries, const TomlDocument& document, const st
     const std::string key(node_key.str());
     if (name == "data" && key == "path") continue;
     const auto refuse = [&, &node = node, &node_key = node_key](const std::string& why) {
-      throw Error(ErrorCode::budget_refused, key,
-                  document.place(node_key.source()) + "[" + name + "]: " + key + " = " +
-                      document.shown(node) + ": the declaration that the ledger keeps " + why);
+      refuse_disagreement(key, document.place(node_key.source()) + "[" + name + "]: ", document.shown(node),
+                          why);
     };
     const std::string value = canonical.value(node, key);
     const auto known = stated.find(key);

@@ -34,6 +34,11 @@ void check_ledger(const Plan& plan, const Ledger& ledger, std::size_t report_byt
   }
 }
 
+[[noreturn]] void refuse_column(const std::string& place, const std::string& name,
+                                const std::string& problem) {
+  throw Error(ErrorCode::bad_data, "column", place + "column " + name + " " + problem);
+}
+
 // Every column of the specification is in the header, to the letter, and can be used. Only names of the specification are
 // suggested: without a header the file's first line is a row.
 void check_header(const Specification& specification, const std::vector<SourceColumn>& header) {
@@ -59,8 +64,7 @@ void check_header(const Specification& specification, const std::vector<SourceCo
   for (const auto& [place, name] : columns) {
     const std::string problem = column_problem(header, name);
     if (problem.empty()) continue;
-    throw Error(ErrorCode::bad_data, "column",
-                place + "column " + quoted_text(name) + " " + problem + did_you_mean(name, found));
+    refuse_column(place, quoted_text(name), problem + did_you_mean(name, found));
   }
 }
 
@@ -186,7 +190,7 @@ Specification in_force(const Specification& specification, const Ledger& ledger)
 
 std::filesystem::path declared_path(const Specification& specification, const Ledger& ledger) {
   const std::optional<Declaration> declared = Declaration::of(ledger);
-  const std::filesystem::path path = declared ? declared->path : "";
+  std::filesystem::path path = declared ? declared->path : "";
   const auto full = [](const std::filesystem::path& name) {
     std::error_code ignored;
     return std::filesystem::weakly_canonical(std::filesystem::absolute(name, ignored), ignored);
