@@ -340,7 +340,7 @@ CompositionBound optimal_composition(std::span<const EqualReleases> releases, co
   require_delta(delta);
   const std::vector<Group> groups = grouped(releases);
   const Rational sum = sum_of(groups);
-  if (delta == 0) return {sum, sum};
+  if (delta == 0 || groups.empty()) return {sum, sum};
   const std::optional<std::vector<Integer>> weights = common_weights(groups);
   CompositionBound bound{sum, 0};
   // Beyond 2^60 e^-sum leaves MPFR's exponents.
