@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "numeric/shared/row_kernels.h"
 #include "snapdp/numeric/exact_sum.h"
-#include "snapdp/numeric/row_kernels.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace {

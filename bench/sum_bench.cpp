@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "numeric/shared/group_sums.h"
 #include "snapdp/numeric/exact_sum.h"
-#include "snapdp/numeric/group_sums.h"
 #include "snapdp/numeric/integer_sum.h"
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -7,10 +7,13 @@
 #include "accounting.h"
 #include "commands.h"
 #include "output.h"
+#include "release/shared/suggestion.h"
 #include "snapdp/error.h"
-#include "snapdp/release/suggestion.h"
 
 namespace snapdp::cli {
+
+using namespace release_internal;
+
 namespace {
 
 using Json = nlohmann::ordered_json;

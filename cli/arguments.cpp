@@ -5,10 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "release/shared/suggestion.h"
 #include "snapdp/error.h"
-#include "snapdp/release/suggestion.h"
 
 namespace snapdp::cli {
+
+using namespace release_internal;
+
 namespace {
 
 // The options of the tool and of all its commands as they are typed, and whether a value follows.

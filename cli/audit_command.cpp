@@ -187,7 +187,7 @@ void audit_claim(const AuditArguments& arguments, const CLI::App& command) {
     table.add({"  seen for " + to_string(rarer), seen(result.rarer)});
     write_standard_output(table.to_string(style_of_standard_output()));
   }
-  if (refuted) throw Answer{1};
+  if (refuted) throw ExitWith{1};
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ void certify_by_dilation(const MechanismArguments& arguments, const std::string&
   const MechanismQuestion given(arguments);
   const Checks result = checks_of(given, tolerance);
   write_standard_output(arguments.json ? json_of(result).dump(2) + "\n" : text_of(result));
-  if (!result.holds()) throw Answer{1};
+  if (!result.holds()) throw ExitWith{1};
 }
 
 }  // namespace snapdp::cli

@@ -6,11 +6,14 @@
 #include "commands.h"
 #include "mechanism_options.h"
 #include "output.h"
+#include "release/shared/suggestion.h"
 #include "snapdp/error.h"
 #include "snapdp/privacy/certificate.h"
-#include "snapdp/release/suggestion.h"
 
 namespace snapdp::cli {
+
+using namespace release_internal;
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -63,13 +66,13 @@ LossQuestion question_of(const MechanismQuestion& given) {
   return question;
 }
 
-struct Answer {
+struct LossAnswer {
   LossQuestion question;
   Certificate certificate;
 };
 
 // The library names its parameters without dashes.
-Answer answered(const MechanismQuestion& given) {
+LossAnswer answered(const MechanismQuestion& given) {
   try {
     LossQuestion question = question_of(given);
     Certificate certificate = certify(question);

@@ -21,7 +21,7 @@ struct Command {
 using Commands = std::map<const CLI::App*, Command>;
 
 // Thrown by a command that has printed its answer, for an exit code that carries it too.
-struct Answer {
+struct ExitWith {
   int exit_code;
 };
 

@@ -18,13 +18,16 @@
 #include <thread>
 #include <utility>
 
+#include "release/shared/suggestion.h"
 #include "snapdp/error.h"
 #include "snapdp/numeric/rational.h"
-#include "snapdp/release/suggestion.h"
 
 extern char** environ;
 
 namespace snapdp::cli {
+
+using namespace release_internal;
+
 namespace {
 
 [[noreturn]] void fail(ErrorCode code, const std::string& what) {

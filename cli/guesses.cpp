@@ -4,10 +4,13 @@
 #include <string_view>
 
 #include "argument_file.h"
+#include "release/shared/suggestion.h"
 #include "snapdp/error.h"
-#include "snapdp/release/suggestion.h"
 
 namespace snapdp::cli {
+
+using namespace release_internal;
+
 namespace {
 
 constexpr std::size_t most_guesses = 100'000;

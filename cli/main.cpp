@@ -115,7 +115,7 @@ int run(int argc, char** argv) {
   }
   try {
     command.run();
-  } catch (const Answer& answer) {
+  } catch (const ExitWith& answer) {
     return answer.exit_code;
   }
   return ok;

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "release/shared/suggestion.h"
 #include "snapdp/error.h"
-#include "snapdp/release/suggestion.h"
 
 namespace snapdp::cli {
+
+using namespace release_internal;
+
 namespace {
 
 [[noreturn]] void refuse(const std::string& option, const std::string& message) {

@@ -5,13 +5,16 @@
 
 #include "commands.h"
 #include "output.h"
+#include "release/shared/suggestion.h"
 #include "signals.h"
 #include "snapdp/engines/duckdb/duckdb_source.h"
 #include "snapdp/error.h"
 #include "snapdp/release/release.h"
-#include "snapdp/release/suggestion.h"
 
 namespace snapdp::cli {
+
+using namespace release_internal;
+
 namespace {
 
 struct PlanArguments {

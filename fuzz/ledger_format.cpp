@@ -4,6 +4,9 @@
 #include "fuzz/fuzz.h"
 
 namespace snapdp::ledger_format {
+
+using namespace privacy_internal;
+
 namespace {
 
 void run(std::string_view text) {

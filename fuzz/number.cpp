@@ -14,6 +14,9 @@
 #include "snapdp/release/text_table.h"
 
 namespace snapdp {
+
+using namespace privacy_internal;
+
 namespace {
 
 void check_canonical(const Rational& number) {

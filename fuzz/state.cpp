@@ -16,6 +16,9 @@
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
+
+using namespace framework_internal;
+
 namespace {
 
 AtomDomain real_in(const Bounds& bounds) {

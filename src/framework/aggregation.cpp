@@ -3,12 +3,16 @@
 #include <algorithm>
 
 #include "framework/chaining.h"
+#include "framework/shared/keyed_fold.h"
 #include "framework/state_bytes.h"
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
-#include "snapdp/framework/keyed_fold.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace framework_internal;
+
 namespace {
 
 std::shared_ptr<const std::string> identity_of(

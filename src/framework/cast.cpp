@@ -6,6 +6,9 @@
 #include "framework/row_by_row.h"
 
 namespace snapdp {
+
+using namespace framework_internal;
+
 namespace {
 
 std::string name_of(AtomType type) {

@@ -6,7 +6,7 @@
 #include "snapdp/error.h"
 #include "snapdp/framework/transformation.h"
 
-namespace snapdp {
+namespace snapdp::framework_internal {
 
 template <typename In, typename Middle, typename Out>
 Signature<In, Out> chain_signatures(const Signature<In, Middle>& first,
@@ -56,4 +56,4 @@ ChainStep step_of(const Signature<In, Out>& signature, const std::string& functi
           signature.relation};
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::framework_internal

@@ -7,6 +7,8 @@
 
 namespace snapdp {
 
+using namespace framework_internal;
+
 class Composition::Node {
  public:
   // `asked` is what the authors of the measurements asked for altogether.

@@ -3,10 +3,13 @@
 #include <cmath>
 #include <limits>
 
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+
 namespace {
 
 // Whether every cell of the column that is no null is `inside`.

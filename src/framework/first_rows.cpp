@@ -1,13 +1,13 @@
-#include "framework/first_rows.h"
+#include "framework/shared/first_rows.h"
 
 #include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>
 
-#include "snapdp/framework/row_hash.h"
+#include "framework/shared/row_hash.h"
 
-namespace snapdp {
+namespace snapdp::framework_internal {
 namespace {
 
 // Blocks double up to the last size: few rows take little, and many waste little.
@@ -152,4 +152,4 @@ void FirstRows::compact() {
   }
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::framework_internal

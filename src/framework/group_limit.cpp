@@ -1,9 +1,9 @@
-#include "framework/group_limit.h"
+#include "framework/shared/group_limit.h"
 
 #include <algorithm>
 #include <tuple>
 
-namespace snapdp {
+namespace snapdp::framework_internal {
 
 void keep_first_groups(const GroupLimit& limit, std::vector<GroupedRow>& rows) {
   if (rows.size() <= std::min(limit.max_groups, limit.max_rows)) return;
@@ -25,4 +25,4 @@ void keep_first_groups(const GroupLimit& limit, std::vector<GroupedRow>& rows) {
   rows = std::move(kept);
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::framework_internal

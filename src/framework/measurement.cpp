@@ -3,10 +3,14 @@
 #include <algorithm>
 
 #include "framework/require_rows.h"
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace framework_internal;
+
 namespace {
 
 Rational neighbor_distance(const NoiseOptions& options) {

@@ -8,7 +8,7 @@
 
 #include "snapdp/error.h"
 
-namespace snapdp {
+namespace snapdp::framework_internal {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -530,4 +530,4 @@ std::vector<Cell> DataMaker::simpler(std::size_t i, const Cell& cell) const {
   return candidates;
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::framework_internal

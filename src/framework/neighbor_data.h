@@ -5,7 +5,7 @@
 
 #include "snapdp/framework/neighbor_tester.h"
 
-namespace snapdp {
+namespace snapdp::framework_internal {
 
 using TestEngine = std::mt19937_64;
 
@@ -65,4 +65,4 @@ class DataMaker {
   std::vector<std::vector<Cell>> extreme_;
 };
 
-}  // namespace snapdp
+}  // namespace snapdp::framework_internal

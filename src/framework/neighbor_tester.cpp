@@ -9,6 +9,9 @@
 #include "snapdp/error.h"
 
 namespace snapdp {
+
+using namespace framework_internal;
+
 namespace {
 
 using Statistic = std::vector<Dyadic>;

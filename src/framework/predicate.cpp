@@ -5,11 +5,13 @@
 #include <cmath>
 #include <limits>
 
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/transformation.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
 
 class Predicate::Node {
  public:

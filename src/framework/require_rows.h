@@ -4,7 +4,7 @@
 #include "snapdp/error.h"
 #include "snapdp/framework/domain.h"
 
-namespace snapdp {
+namespace snapdp::framework_internal {
 
 // Throws bad_data naming "rows" unless they are in the domain, their number aside: that is checked, and said, where the
 // statistic is finished.
@@ -16,4 +16,4 @@ inline void require_rows(const VectorDomain& domain, const Chunk& rows) {
                   "untrusted_domain() and make_impute or make_drop before make_clamp");
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::framework_internal

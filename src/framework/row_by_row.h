@@ -8,7 +8,7 @@
 #include "snapdp/error.h"
 #include "snapdp/framework/transformation.h"
 
-namespace snapdp {
+namespace snapdp::framework_internal {
 
 [[noreturn]] inline void refuse_rows(const char* parameter, const std::string& message) {
   throw Error(ErrorCode::invalid_argument, parameter, std::string(parameter) + ": " + message);
@@ -41,4 +41,4 @@ inline void set_valid(std::uint8_t* validity, std::size_t row, bool valid) {
       static_cast<std::uint8_t>(validity[row / 8] | (static_cast<unsigned>(valid) << (row % 8)));
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::framework_internal

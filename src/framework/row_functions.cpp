@@ -9,12 +9,16 @@
 #include <optional>
 
 #include "framework/row_by_row.h"
+#include "numeric/shared/float_environment.h"
+#include "numeric/shared/row_kernels.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/transformation.h"
-#include "snapdp/numeric/float_environment.h"
-#include "snapdp/numeric/row_kernels.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace framework_internal;
+
 namespace {
 
 std::string listed(const std::vector<std::string>& items) {

@@ -1,4 +1,4 @@
-#include "snapdp/framework/row_hash.h"
+#include "framework/shared/row_hash.h"
 
 #define XXH_INLINE_ALL  // the library is used as a header alone
 #include <xxhash.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-namespace snapdp {
+namespace snapdp::framework_internal {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
@@ -118,4 +118,4 @@ bool names_unit(const Column& column, std::size_t row) {
   return column.texts()[row].find_first_not_of(" \t\n\v\f\r") != std::string_view::npos;
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::framework_internal

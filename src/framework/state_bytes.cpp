@@ -6,7 +6,7 @@
 
 #include "snapdp/error.h"
 
-namespace snapdp {
+namespace snapdp::framework_internal {
 namespace {
 
 constexpr std::string_view magic("SNDPAGG\0", 8);
@@ -130,4 +130,4 @@ Totals read_state(std::string_view bytes, const std::string& identity) {
   return totals;
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::framework_internal

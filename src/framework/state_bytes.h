@@ -20,10 +20,10 @@
 
 #include "snapdp/framework/aggregation.h"
 
-namespace snapdp {
+namespace snapdp::framework_internal {
 
 std::string write_state(const std::string& identity, const Totals& totals);
 // Throws bad_data for malformed bytes and mismatch for another identity.
 Totals read_state(std::string_view bytes, const std::string& identity);
 
-}  // namespace snapdp
+}  // namespace snapdp::framework_internal

@@ -5,6 +5,8 @@
 
 namespace snapdp {
 
+using namespace framework_internal;
+
 KeptRows RowFunction::kept(const Chunk&, std::uint8_t*) const {
   return KeptRows::unknown;
 }

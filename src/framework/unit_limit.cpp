@@ -4,12 +4,15 @@
 #include <map>
 #include <numeric>
 
-#include "framework/first_rows.h"
-#include "framework/group_limit.h"
+#include "framework/shared/first_rows.h"
+#include "framework/shared/group_limit.h"
+#include "framework/shared/row_hash.h"
 #include "snapdp/error.h"
-#include "snapdp/framework/row_hash.h"
 
 namespace snapdp {
+
+using namespace framework_internal;
+
 namespace {
 
 // Most significant byte first, so that records order as numbers do.

@@ -7,13 +7,17 @@
 #include <string>
 #include <utility>
 
-#include "mechanism/certified.h"
 #include "mechanism/clamped_search.h"
 #include "mechanism/output_tails.h"
+#include "numeric/shared/certified.h"
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace mechanism_internal;
+
 namespace {
 
 using certified::certify;
@@ -196,7 +200,7 @@ Real tight_on_grid(const TightPoint<Real>& point, int places) {
 
 }  // namespace
 
-TightAccuracy unclamped_accuracy(const AccuracyQuery& query) {
+TightAccuracy mechanism_internal::unclamped_accuracy(const AccuracyQuery& query) {
   return certify([&](auto zero) {
     using Real = decltype(zero);
     const long grid = query.grid.exponent();

@@ -14,13 +14,15 @@
 
 #include "mechanism/secret.h"
 #include "mechanism/snap_kernel.h"
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
 #include "snapdp/numeric/dyadic.h"
-#include "snapdp/numeric/float_environment.h"
 #include "snapdp/numeric/grid.h"
 #include "snapdp/random/word_source.h"
 
-namespace snapdp::batch {
+namespace snapdp::mechanism_internal::batch {
+
+using namespace numeric_internal;
 
 inline bool is_finite(std::span<const double> values) {
   // Adding one to the exponent field carries into the sign exactly for NaN and infinities.
@@ -149,4 +151,4 @@ std::size_t sample(std::span<const double> values, std::span<double> out, WordSo
   return slow_samples;
 }
 
-}  // namespace snapdp::batch
+}  // namespace snapdp::mechanism_internal::batch

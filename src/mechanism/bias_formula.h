@@ -10,7 +10,7 @@
 
 #include "mechanism/output_tails.h"
 
-namespace snapdp {
+namespace snapdp::mechanism_internal {
 
 template <typename Real>
 struct OutputMoments {
@@ -76,4 +76,4 @@ Real bias_in_steps(const OutputNoise& noise, double guess, double clamped) {
   return moved + in_steps<Real>(clamped, noise.grid) - in_steps<Real>(guess, noise.grid);
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::mechanism_internal

@@ -5,12 +5,16 @@
 #include <optional>
 #include <string>
 
-#include "mechanism/certified.h"
 #include "mechanism/output_tails.h"
+#include "numeric/shared/certified.h"
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace mechanism_internal;
+
 namespace {
 
 using certified::certify;

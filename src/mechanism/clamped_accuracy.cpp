@@ -8,14 +8,18 @@
 #include <optional>
 #include <string>
 
-#include "mechanism/certified.h"
 #include "mechanism/clamped_search.h"
 #include "mechanism/output_tails.h"
+#include "numeric/shared/certified.h"
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/accuracy.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace mechanism_internal;
+
 namespace {
 
 using certified::certify;
@@ -324,7 +328,7 @@ bool is_below_unclamped(double a, const AccuracyQuery& query) {
 
 }  // namespace
 
-double searched_clamped_accuracy(const AccuracyQuery& query, double lower, double upper) {
+double mechanism_internal::searched_clamped_accuracy(const AccuracyQuery& query, double lower, double upper) {
   const FloatEnvironment environment;
   check(query, lower, upper);
   const double range = width(lower, upper);

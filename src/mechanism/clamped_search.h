@@ -3,7 +3,7 @@
 
 #include "snapdp/mechanism/accuracy.h"
 
-namespace snapdp {
+namespace snapdp::mechanism_internal {
 
 // tight_accuracy without and with the rounding error, ignoring the range, from one evaluation. The query is checked
 // already, and a FloatEnvironment is open.
@@ -16,4 +16,4 @@ TightAccuracy unclamped_accuracy(const AccuracyQuery& query);
 // clamped_accuracy of Laplace noise by certified bisection alone, without its closed form.
 double searched_clamped_accuracy(const AccuracyQuery& query, double lower, double upper);
 
-}  // namespace snapdp
+}  // namespace snapdp::mechanism_internal

@@ -11,9 +11,13 @@
 #include "mechanism/secret.h"
 #include "mechanism/slow_path.h"
 #include "mechanism/snap_kernel.h"
-#include "snapdp/numeric/float_environment.h"
+#include "numeric/shared/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace mechanism_internal;
+
 namespace {
 
 using namespace option_checks;

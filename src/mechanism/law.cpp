@@ -6,12 +6,16 @@
 #include <string>
 
 #include "mechanism/bias_formula.h"
-#include "mechanism/certified.h"
 #include "mechanism/output_tails.h"
+#include "numeric/shared/certified.h"
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace mechanism_internal;
+
 namespace {
 
 using certified::certify;
@@ -53,19 +57,19 @@ void check_point(double x, const OutputNoise& noise, const char* parameter) {
 
 }  // namespace
 
-double floor_index(double x, Grid grid) {
+double mechanism_internal::floor_index(double x, Grid grid) {
   bool exact = true;
   const double q = quotient(x, grid, exact);
   if (!exact) return x < 0 ? -1.0 : 0.0;
   return std::floor(q);
 }
 
-double ceil_index(double x, Grid grid) {
+double mechanism_internal::ceil_index(double x, Grid grid) {
   const double result = -floor_index(-x, grid);
   return result == 0 ? 0.0 : result;
 }
 
-double round_index(double x, Grid grid) {
+double mechanism_internal::round_index(double x, Grid grid) {
   bool exact = true;
   const double q = quotient(x, grid, exact);
   if (!exact) return 0.0;
@@ -74,13 +78,13 @@ double round_index(double x, Grid grid) {
 }
 
 // The exponents of doubles, and of their products and quotients, lie well inside.
-void check_grid(Grid grid) {
+void mechanism_internal::check_grid(Grid grid) {
   constexpr long greatest_exponent = 65536;
   if (grid.exponent() < -greatest_exponent || grid.exponent() > greatest_exponent)
     refuse("grid", to_string(grid), "must lie between 2^-65536 and 2^65536");
 }
 
-void check_noise(const OutputNoise& noise) {
+void mechanism_internal::check_noise(const OutputNoise& noise) {
   if (!(noise.scale > 0) || !std::isfinite(noise.scale)) {
     refuse("scale", to_string(noise.scale),
            "must be positive and finite; the scale of the noise is sensitivity / epsilon");
@@ -96,7 +100,7 @@ void check_noise(const OutputNoise& noise) {
   }
 }
 
-double checked_value(const OutputNoise& noise, double value, const char* parameter) {
+double mechanism_internal::checked_value(const OutputNoise& noise, double value, const char* parameter) {
   if (!std::isfinite(value)) refuse(parameter, to_string(value), "must be a finite number");
   double clamped = value;
   if (noise.lower) clamped = std::max(clamped, *noise.lower);
@@ -175,7 +179,7 @@ double OutputLaw::quantile(const Rational& p) const {
   return output;
 }
 
-bool is_symmetric(const OutputNoise& noise, double clamped) {
+bool mechanism_internal::is_symmetric(const OutputNoise& noise, double clamped) {
   if (noise.lower.has_value() != noise.upper.has_value()) return false;
   const double twice = 2 * clamped;
   if (floor_index(twice, noise.grid) != ceil_index(twice, noise.grid)) return false;

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <vector>
 
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/bias.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+
 namespace {
 
 [[noreturn]] void refuse(const char* parameter, const std::string& message) {

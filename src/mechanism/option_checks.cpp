@@ -5,7 +5,7 @@
 #include "snapdp/error.h"
 #include "snapdp/numeric/grid.h"
 
-namespace snapdp::option_checks {
+namespace snapdp::mechanism_internal::option_checks {
 
 void refuse(const std::string& parameter, const std::string& given, const std::string& rule) {
   throw Error(ErrorCode::invalid_argument, parameter, parameter + " = " + given + ": " + rule);
@@ -64,4 +64,4 @@ void check_order(const std::optional<double>& lower, const std::optional<double>
   }
 }
 
-}  // namespace snapdp::option_checks
+}  // namespace snapdp::mechanism_internal::option_checks

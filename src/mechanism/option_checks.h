@@ -7,7 +7,7 @@
 #include "snapdp/numeric/dyadic.h"
 #include "snapdp/numeric/rational.h"
 
-namespace snapdp::option_checks {
+namespace snapdp::mechanism_internal::option_checks {
 
 // Throws invalid_argument: "parameter = given: rule".
 [[noreturn]] void refuse(const std::string& parameter, const std::string& given, const std::string& rule);
@@ -27,4 +27,4 @@ double checked_scale(const Rational& epsilon, const Dyadic& sensitivity);
 // lower < upper when there are both.
 void check_order(const std::optional<double>& lower, const std::optional<double>& upper);
 
-}  // namespace snapdp::option_checks
+}  // namespace snapdp::mechanism_internal::option_checks

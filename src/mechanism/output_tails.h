@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mechanism/certified.h"
+#include "numeric/shared/certified.h"
 #include "snapdp/mechanism/law.h"
 
-namespace snapdp {
+namespace snapdp::mechanism_internal {
+
+using namespace numeric_internal;
 
 // Throw invalid_argument naming the offending field.
 void check_grid(Grid grid);
@@ -116,4 +118,4 @@ class OutputTails {
   Real inverse_one_plus_q_;
 };
 
-}  // namespace snapdp
+}  // namespace snapdp::mechanism_internal

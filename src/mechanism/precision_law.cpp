@@ -1,8 +1,8 @@
-#include "mechanism/precision_law.h"
+#include "mechanism/shared/precision_law.h"
 
 #include <stdexcept>
 
-namespace snapdp {
+namespace snapdp::mechanism_internal {
 namespace {
 
 constexpr unsigned long scales_without_shift = 1UL << 16;
@@ -46,12 +46,6 @@ void shifted_exponential(const Real& x, const Integer& shift, Real& result) {
 }
 
 }  // namespace
-
-Rational Real::rational() const {
-  Rational result;
-  mpfr_get_q(result.get_mpq_t(), value_);
-  return result;
-}
 
 PrecisionLaw::PrecisionLaw(const detail::PrecisionArithmetic& arithmetic, const Dyadic& half_width)
     : precision_(arithmetic.precision),
@@ -157,4 +151,4 @@ Rational PrecisionLaw::probability(const Integer& k, const Dyadic& x) {
   return result.rational();
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::mechanism_internal

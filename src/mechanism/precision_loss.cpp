@@ -1,11 +1,14 @@
-#include "mechanism/precision_loss.h"
+#include "mechanism/shared/precision_loss.h"
 
 #include <algorithm>
 
-#include "mechanism/certified.h"
 #include "mechanism/secret.h"
+#include "numeric/shared/certified.h"
 
-namespace snapdp {
+namespace snapdp::mechanism_internal {
+
+using namespace numeric_internal;
+
 namespace {
 
 Rational power_of_two(long exponent) {
@@ -91,4 +94,4 @@ double precision_loss_excess_up(const detail::PrecisionArithmetic& arithmetic, c
   });
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::mechanism_internal

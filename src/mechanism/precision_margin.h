@@ -28,7 +28,7 @@
 #include "snapdp/numeric/dyadic.h"
 #include "snapdp/numeric/rational.h"
 
-namespace snapdp {
+namespace snapdp::mechanism_internal {
 
 inline constexpr double precision_ln_margin = 0x1.d8p-46;
 static_assert(snap_kernel::ln_error_bound + 42 * 0x1p-53 < precision_ln_margin);
@@ -39,4 +39,4 @@ inline double precision_margin(long precision, const Rational& half_width_steps)
   return to_double_up(Rational(precision_ln_margin) + eta * (40 + half_width_steps));
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::mechanism_internal

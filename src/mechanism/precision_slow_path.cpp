@@ -4,7 +4,7 @@
 
 #include "mechanism/secret.h"
 
-namespace snapdp {
+namespace snapdp::mechanism_internal {
 namespace {
 
 long bits(const Integer& value) {
@@ -79,4 +79,4 @@ Integer precision_snap_plainly(const detail::PrecisionArithmetic& arithmetic, co
   return index;
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::mechanism_internal

@@ -7,7 +7,7 @@
 #include "snapdp/numeric/dyadic.h"
 #include "snapdp/random/word_source.h"
 
-namespace snapdp {
+namespace snapdp::mechanism_internal {
 
 // floor((x (+) S (x) scale (x) LN(U*)) / grid + 1/2) in arithmetic of arithmetic.precision >= 2 bits, x = clamp_B(value
 // - c), U* the number digits * 2^-count in (0, 1) cut off after that many significant bits; S = -1 for `minus`.
@@ -22,4 +22,4 @@ Integer precision_snap_slowly(const detail::PrecisionArithmetic& arithmetic, con
 Integer precision_snap_plainly(const detail::PrecisionArithmetic& arithmetic, const Dyadic& x,
                                WordSource& words);
 
-}  // namespace snapdp
+}  // namespace snapdp::mechanism_internal

@@ -6,14 +6,18 @@
 
 #include "mechanism/batch.h"
 #include "mechanism/option_checks.h"
-#include "mechanism/precision_loss.h"
 #include "mechanism/precision_margin.h"
 #include "mechanism/precision_slow_path.h"
 #include "mechanism/secret.h"
+#include "mechanism/shared/precision_loss.h"
 #include "mechanism/snap_kernel.h"
-#include "snapdp/numeric/float_environment.h"
+#include "numeric/shared/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace mechanism_internal;
+
 namespace {
 
 using namespace option_checks;

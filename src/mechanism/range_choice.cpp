@@ -2,10 +2,13 @@
 
 #include <cmath>
 
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+
 namespace {
 
 [[noreturn]] void refuse(const std::string& rule) {

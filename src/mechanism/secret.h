@@ -17,7 +17,7 @@
 #include <valgrind/memcheck.h>
 #endif
 
-namespace snapdp {
+namespace snapdp::mechanism_internal {
 
 // A decision that may depend on values and noise, of those that docs/timing.md lists: whether a sample is decided by the
 // fast path, and whether an input or output is refused. tests/secrets has valgrind find every other branch and memory
@@ -74,4 +74,4 @@ struct MpfrCacheOfThread {
   ~MpfrCacheOfThread() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
 };
 
-}  // namespace snapdp
+}  // namespace snapdp::mechanism_internal

@@ -4,7 +4,7 @@
 
 #include "mechanism/secret.h"
 
-namespace snapdp {
+namespace snapdp::mechanism_internal {
 namespace {
 
 // How many binary digits of the noise tell digits from digits + 1: a relative 1 / digits in U, and so at least that divided
@@ -53,4 +53,4 @@ Integer snap_slowly(const Dyadic& fraction, double scale, Grid grid, std::uint64
   }
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::mechanism_internal

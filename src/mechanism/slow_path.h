@@ -8,11 +8,11 @@
 #include "snapdp/numeric/grid.h"
 #include "snapdp/random/word_source.h"
 
-namespace snapdp {
+namespace snapdp::mechanism_internal {
 
 // floor(fraction + S * (scale / grid) * ln U + 1/2), where `word` holds S and the first 63 digits of U and
 // `words` the further ones (see snapping.h). `scale` is a positive double. Ends with probability 1: a round
 // that does not decide takes another word.
 Integer snap_slowly(const Dyadic& fraction, double scale, Grid grid, std::uint64_t word, WordSource& words);
 
-}  // namespace snapdp
+}  // namespace snapdp::mechanism_internal

@@ -2,14 +2,17 @@
 
 #include <cstring>
 
-#include "numeric/targets.h"
-#include "snapdp/numeric/float_environment.h"
+#include "numeric/shared/float_environment.h"
+#include "numeric/shared/targets.h"
 
 #if defined(SNAPDP_HAS_X86_TARGETS)
 #include <immintrin.h>
 #endif
 
-namespace snapdp::snap_kernel {
+namespace snapdp::mechanism_internal::snap_kernel {
+
+using namespace numeric_internal;
+
 namespace {
 
 // Half a page further on: processors fetch ahead by themselves, but only within a page of memory. Asking for
@@ -81,4 +84,4 @@ Kernel kernel_for(InstructionSet set) {
   return portable::kernel;
 }
 
-}  // namespace snapdp::snap_kernel
+}  // namespace snapdp::mechanism_internal::snap_kernel

@@ -43,7 +43,7 @@
 #include "snapdp/mechanism/snapping.h"
 #include "snapdp/numeric/instruction_set.h"
 
-namespace snapdp::snap_kernel {
+namespace snapdp::mechanism_internal::snap_kernel {
 
 inline constexpr double uniform_width_bound = 0x1p-46;
 inline constexpr double uniform_rounding_bound = 0x1.01p-53;
@@ -92,4 +92,4 @@ using Kernel = Outcome (*)(const detail::SnapConstants& constants, const std::ui
 
 Kernel kernel_for(InstructionSet set);
 
-}  // namespace snapdp::snap_kernel
+}  // namespace snapdp::mechanism_internal::snap_kernel

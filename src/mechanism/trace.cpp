@@ -12,7 +12,7 @@
 namespace snapdp {
 namespace {
 
-enum Column : std::size_t {
+enum Field : std::size_t {
   epsilon,
   sensitivity,
   lower,
@@ -80,7 +80,7 @@ Header parse_header(std::string_view line) {
       refuse(1, column, "occurs twice; remove one");
     }
   }
-  const auto has = [&](Column column) {
+  const auto has = [&](Field column) {
     return std::find(cells.begin(), cells.end(), names[column]) != cells.end();
   };
   Header header = {{}, cells.size(), has(precision)};
@@ -97,17 +97,17 @@ Header parse_header(std::string_view line) {
 }
 
 // One row of the file.
-class Row {
+class TraceRow {
  public:
-  Row(const Header& header, const std::vector<std::string_view>& cells, std::size_t line)
+  TraceRow(const Header& header, const std::vector<std::string_view>& cells, std::size_t line)
       : header_(header), cells_(cells), line_(line) {}
 
-  std::string_view text(Column column) const { return cells_[header_.place[column]]; }
-  [[noreturn]] void refuse(Column column, const std::string& rule) const {
+  std::string_view text(Field column) const { return cells_[header_.place[column]]; }
+  [[noreturn]] void refuse(Field column, const std::string& rule) const {
     snapdp::refuse(line_, names[column], rule);
   }
 
-  Rational number(Column column) const {
+  Rational number(Field column) const {
     if (text(column).empty()) refuse(column, "must not be empty");
     try {
       return parse_rational(text(column), names[column]);
@@ -116,14 +116,14 @@ class Row {
     }
   }
 
-  double real(Column column) const {
+  double real(Field column) const {
     const Rational exact = number(column);
     const double nearest = to_double_nearest(exact);
     if (nearest - nearest != 0 || Rational(nearest) != exact) refuse(column, "is not exactly a double");
     return nearest;
   }
 
-  std::optional<double> optional_real(Column column) const {
+  std::optional<double> optional_real(Field column) const {
     if (text(column).empty()) return std::nullopt;
     return real(column);
   }
@@ -204,7 +204,7 @@ double replay_once(const Mechanism& mechanism, double statistic, std::vector<std
 }
 
 template <typename Mechanism>
-double recompute(const Mechanism& mechanism, const Row& row, const ReplayOptions& options) {
+double recompute(const Mechanism& mechanism, const TraceRow& row, const ReplayOptions& options) {
   const double statistic = row.real(value);
   // The output is monotone in U: it is decided by the bits given when all zeros and all ones after them
   // agree.
@@ -215,7 +215,7 @@ double recompute(const Mechanism& mechanism, const Row& row, const ReplayOptions
 }
 
 // The output of a row.
-double recompute(const Row& row, const ReplayOptions& options) {
+double recompute(const TraceRow& row, const ReplayOptions& options) {
   if (row.precision_mode()) {
     return recompute(PrecisionSnapping({.epsilon = row.number(epsilon),
                                         .sensitivity = row.real(sensitivity),
@@ -255,7 +255,7 @@ std::string trace(std::string_view vectors, const ReplayOptions& options) {
     }
     double recomputed = 0;
     try {
-      recomputed = recompute(Row(header, cells, line), options);
+      recomputed = recompute(TraceRow(header, cells, line), options);
     } catch (const Error& error) {
       if (error.parameter() == "tape") {
         refuse(line, names[uniform_bits], "these bits do not decide the output; give more of them");

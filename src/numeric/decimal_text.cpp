@@ -3,9 +3,12 @@
 #include <cmath>
 #include <optional>
 
-#include "snapdp/numeric/float_environment.h"
+#include "numeric/shared/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+
 namespace {
 
 Integer power_of_ten(long exponent) {

@@ -2,10 +2,13 @@
 
 #include <cmath>
 
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+
 namespace {
 
 Integer shifted(const Integer& mantissa, long shift) {

@@ -5,15 +5,15 @@
 #include <limits>
 #include <string>
 
+#include "numeric/shared/float_environment.h"
 #include "numeric/sum_kernels.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
-namespace {
 
-using detail::ClampGrid;
-using detail::ProductGrid;
+using namespace numeric_internal;
+
+namespace {
 
 double checked_bound(double bound, const char* name) {
   const FloatEnvironment environment;
@@ -51,22 +51,19 @@ void merge_units(Int128 (&into)[levels], const Int128 (&from)[levels]) {
 Dyadic sum_total(const ClampBounds& bounds, int least, const Int128 (&units)[2], const WideSum& wide) {
   const int k = std::max(bounds.exponent(), least);
   Dyadic total = wide.total();
-  for (int level = 0; level < 2; ++level)
-    total += Dyadic(to_integer(units[level]), detail::sum_unit(k, level));
+  for (int level = 0; level < 2; ++level) total += Dyadic(to_integer(units[level]), sum_unit(k, level));
   return total;
 }
 
 Dyadic product_total(int k, const Int128 (&units)[4], const WideSum& wide) {
   Dyadic total = wide.total();
-  for (int level = 0; level < 4; ++level)
-    total += Dyadic(to_integer(units[level]), detail::product_unit(k, level));
+  for (int level = 0; level < 4; ++level) total += Dyadic(to_integer(units[level]), product_unit(k, level));
   return total;
 }
 
 // The k of the products of two columns.
 int product_exponent(const ClampBounds& x, const ClampBounds& y) {
-  return std::max(x.exponent(), detail::least_product_exponent) +
-         std::max(y.exponent(), detail::least_product_exponent);
+  return std::max(x.exponent(), least_product_exponent) + std::max(y.exponent(), least_product_exponent);
 }
 
 }  // namespace
@@ -84,13 +81,13 @@ ClampBounds::ClampBounds(double lower, double upper)
 void ExactSum::add(std::span<const double> rows, InstructionSet kernel) {
   require_supported(kernel);
   const FloatEnvironment environment;
-  const bool fast = bounds_.exponent() <= detail::largest_sum_exponent;
+  const bool fast = bounds_.exponent() <= largest_sum_exponent;
   while (!rows.empty()) {
     if (fast) {
-      const ClampGrid grid(bounds_, detail::least_sum_exponent);
-      rows = rows.subspan(detail::sum_kernels(kernel).sum(rows.data(), rows.size(), grid, units_));
+      const ClampGrid grid(bounds_, least_sum_exponent);
+      rows = rows.subspan(sum_kernels(kernel).sum(rows.data(), rows.size(), grid, units_));
     }
-    const std::span<const double> block = rows.first(std::min(rows.size(), detail::sum_block));
+    const std::span<const double> block = rows.first(std::min(rows.size(), sum_block));
     for (const double row : block) wide_.add(bounds_.clamp(row));
     rows = rows.subspan(block.size());
   }
@@ -107,7 +104,7 @@ void ExactSum::merge(const ExactSum& other) {
 }
 
 Dyadic ExactSum::total() const {
-  return sum_total(bounds_, detail::least_sum_exponent, units_, wide_);
+  return sum_total(bounds_, least_sum_exponent, units_, wide_);
 }
 
 bool operator==(const ExactSum& a, const ExactSum& b) {
@@ -117,15 +114,15 @@ bool operator==(const ExactSum& a, const ExactSum& b) {
 void ExactMoments::add(std::span<const double> rows, InstructionSet kernel) {
   require_supported(kernel);
   const FloatEnvironment environment;
-  const bool fast = bounds_.exponent() <= detail::largest_product_exponent;
+  const bool fast = bounds_.exponent() <= largest_product_exponent;
   while (!rows.empty()) {
     if (fast) {
-      const ClampGrid grid(bounds_, detail::least_product_exponent);
+      const ClampGrid grid(bounds_, least_product_exponent);
       const ProductGrid squares(product_exponent(bounds_, bounds_));
-      rows = rows.subspan(detail::sum_kernels(kernel).moments(rows.data(), rows.size(), grid, squares, units_,
-                                                              square_units_));
+      rows = rows.subspan(
+          sum_kernels(kernel).moments(rows.data(), rows.size(), grid, squares, units_, square_units_));
     }
-    const std::span<const double> block = rows.first(std::min(rows.size(), detail::product_block));
+    const std::span<const double> block = rows.first(std::min(rows.size(), product_block));
     for (const double row : block) {
       const double clamped = bounds_.clamp(row);
       wide_.add(clamped);
@@ -151,7 +148,7 @@ void ExactMoments::merge(const ExactMoments& other) {
 }
 
 Dyadic ExactMoments::sum() const {
-  return sum_total(bounds_, detail::least_product_exponent, units_, wide_);
+  return sum_total(bounds_, least_product_exponent, units_, wide_);
 }
 
 Dyadic ExactMoments::sum_of_squares() const {
@@ -169,19 +166,19 @@ void ExactProducts::add(std::span<const double> x, std::span<const double> y, In
                 "y: both columns must have the same number of rows; pass rows in pairs");
   }
   const FloatEnvironment environment;
-  const bool fast = x_bounds_.exponent() <= detail::largest_product_exponent &&
-                    y_bounds_.exponent() <= detail::largest_product_exponent;
+  const bool fast =
+      x_bounds_.exponent() <= largest_product_exponent && y_bounds_.exponent() <= largest_product_exponent;
   while (!x.empty()) {
     if (fast) {
-      const ClampGrid x_grid(x_bounds_, detail::least_product_exponent);
-      const ClampGrid y_grid(y_bounds_, detail::least_product_exponent);
+      const ClampGrid x_grid(x_bounds_, least_product_exponent);
+      const ClampGrid y_grid(y_bounds_, least_product_exponent);
       const ProductGrid products(product_exponent(x_bounds_, y_bounds_));
-      const std::size_t done = detail::sum_kernels(kernel).products(
-          x.data(), y.data(), x.size(), x_grid, y_grid, products, x_units_, y_units_, product_units_);
+      const std::size_t done = sum_kernels(kernel).products(x.data(), y.data(), x.size(), x_grid, y_grid,
+                                                            products, x_units_, y_units_, product_units_);
       x = x.subspan(done);
       y = y.subspan(done);
     }
-    const std::size_t block = std::min(x.size(), detail::product_block);
+    const std::size_t block = std::min(x.size(), product_block);
     for (std::size_t i = 0; i < block; ++i) {
       const double x_row = x_bounds_.clamp(x[i]);
       const double y_row = y_bounds_.clamp(y[i]);
@@ -216,11 +213,11 @@ void ExactProducts::merge(const ExactProducts& other) {
 }
 
 Dyadic ExactProducts::sum_x() const {
-  return sum_total(x_bounds_, detail::least_product_exponent, x_units_, wide_x_);
+  return sum_total(x_bounds_, least_product_exponent, x_units_, wide_x_);
 }
 
 Dyadic ExactProducts::sum_y() const {
-  return sum_total(y_bounds_, detail::least_product_exponent, y_units_, wide_y_);
+  return sum_total(y_bounds_, least_product_exponent, y_units_, wide_y_);
 }
 
 Dyadic ExactProducts::sum_xy() const {

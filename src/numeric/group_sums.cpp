@@ -1,15 +1,15 @@
-#include "snapdp/numeric/group_sums.h"
+#include "numeric/shared/group_sums.h"
 
 #include <algorithm>
 #include <bit>
 #include <string>
 
+#include "numeric/shared/float_environment.h"
+#include "numeric/shared/targets.h"
 #include "numeric/sum_kernels.h"
-#include "numeric/targets.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
-namespace snapdp {
+namespace snapdp::numeric_internal {
 namespace {
 
 Integer to_integer(std::uint64_t value) {
@@ -52,11 +52,11 @@ SNAPDP_INLINE void add_units(std::uint64_t units, Int128& total) {
 
 // Adds rows from number `i` on, up to the first one that has bits below the last grid, and returns which that is.
 template <typename Group, typename GroupOf>
-SNAPDP_INLINE std::size_t add_on_grids(std::span<const double> rows, std::size_t i,
-                                       const detail::ClampGrid grid, Group* groups, GroupOf group_of) {
+SNAPDP_INLINE std::size_t add_on_grids(std::span<const double> rows, std::size_t i, const ClampGrid grid,
+                                       Group* groups, GroupOf group_of) {
   for (; i < rows.size(); ++i) {
     std::uint64_t units[2];
-    if (!detail::count_row(rows[i], grid, units)) break;
+    if (!count_row(rows[i], grid, units)) break;
     Group& group = groups[group_of(i)];
     ++group.rows;
     add_units(units[0], group.units[0]);
@@ -154,11 +154,10 @@ void IntegerSums::unpack() {
 template <typename GroupOf>
 void ExactSums::add_rows(std::span<const double> rows, GroupOf group_of) {
   const FloatEnvironment environment;
-  const bool fast = bounds_.exponent() <= detail::largest_sum_exponent;
+  const bool fast = bounds_.exponent() <= largest_sum_exponent;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (fast) {
-      i = add_on_grids(rows, i, detail::ClampGrid(bounds_, detail::least_sum_exponent), groups_.data(),
-                       group_of);
+      i = add_on_grids(rows, i, ClampGrid(bounds_, least_sum_exponent), groups_.data(), group_of);
       if (i == rows.size()) return;
     }
     Others& rest = others(group_of(i));
@@ -208,12 +207,12 @@ Dyadic ExactSums::total(std::size_t group) const {
     counted -= others_[group].rows;
     total = others_[group].sum.total();
   }
-  const int k = std::max(bounds_.exponent(), detail::least_sum_exponent);
+  const int k = std::max(bounds_.exponent(), least_sum_exponent);
   for (int level = 0; level < 2; ++level) {
     const Integer units = snapdp::to_integer(sums.units[level]) - (to_integer(counted) << 51);
-    total += Dyadic(units, detail::sum_unit(k, level));
+    total += Dyadic(units, sum_unit(k, level));
   }
   return total;
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::numeric_internal

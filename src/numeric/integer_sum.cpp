@@ -4,13 +4,13 @@
 #include <limits>
 #include <string>
 
-#include "numeric/targets.h"
+#include "numeric/shared/targets.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
 namespace {
 
-__extension__ using Wide = __int128;
+__extension__ using SignedWide = __int128;
 __extension__ using UnsignedWide = unsigned __int128;
 
 // Rows in a block: sums of 2048 numbers below 2^32, or 2^51 in magnitude, stay below 2^63.
@@ -23,7 +23,7 @@ SNAPDP_INLINE std::int64_t clamp(std::int64_t row, std::int64_t lower, std::int6
   return raised > upper ? upper : raised;
 }
 
-Int128 to_int128(Wide value) {
+Int128 to_int128(SignedWide value) {
   return {static_cast<std::uint64_t>(value), static_cast<std::uint64_t>(value >> 64)};
 }
 
@@ -32,7 +32,7 @@ Int128 to_int128(Wide value) {
 SNAPDP_INLINE void add_halves(std::uint64_t low, std::uint64_t high, std::uint64_t bias, std::size_t rows,
                               IntegerTotal& total) {
   const UnsignedWide sum = (static_cast<UnsignedWide>(high) << 32) + low;
-  total.low += to_int128(static_cast<Wide>(sum - static_cast<UnsignedWide>(bias) * rows));
+  total.low += to_int128(static_cast<SignedWide>(sum - static_cast<UnsignedWide>(bias) * rows));
 }
 
 // |lower|, |upper| <= 2^51.
@@ -87,14 +87,14 @@ SNAPDP_INLINE void small_product_body(const std::int64_t* x, const std::int64_t*
 void large_products(const std::int64_t* x, const std::int64_t* y, std::size_t rows,
                     const IntegerBounds& x_bounds, const IntegerBounds& y_bounds, IntegerTotal& total) {
   UnsignedWide low = 0;
-  Wide high = 0;
+  SignedWide high = 0;
   for (std::size_t i = 0; i < rows; ++i) {
-    const Wide product = static_cast<Wide>(clamp(x[i], x_bounds.lower(), x_bounds.upper())) *
-                         clamp(y[i], y_bounds.lower(), y_bounds.upper());
+    const SignedWide product = static_cast<SignedWide>(clamp(x[i], x_bounds.lower(), x_bounds.upper())) *
+                               clamp(y[i], y_bounds.lower(), y_bounds.upper());
     low += static_cast<std::uint64_t>(product);
     high += static_cast<std::int64_t>(product >> 64);
   }
-  total.low += to_int128(static_cast<Wide>(low));
+  total.low += to_int128(static_cast<SignedWide>(low));
   total.high += to_int128(high);
 }
 

@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <limits>
 
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+
 namespace {
 
 // How long a number may be.

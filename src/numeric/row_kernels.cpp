@@ -1,16 +1,16 @@
-#include "snapdp/numeric/row_kernels.h"
+#include "numeric/shared/row_kernels.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "numeric/targets.h"
-#include "snapdp/numeric/float_environment.h"
+#include "numeric/shared/float_environment.h"
+#include "numeric/shared/targets.h"
 #if defined(SNAPDP_HAS_X86_TARGETS)
 #include <immintrin.h>
 #endif
 
-namespace snapdp {
+namespace snapdp::numeric_internal {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "bitmaps are read in 64-bit words");
@@ -263,4 +263,4 @@ std::size_t mark_missing_doubles(const double* in, const std::uint8_t* validity,
   return missing;
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::numeric_internal

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "numeric/targets.h"
+#include "numeric/shared/targets.h"
 #if defined(SNAPDP_HAS_X86_TARGETS)
 #include <immintrin.h>
 #if !defined(__clang__)
@@ -13,7 +13,7 @@
 #endif
 #endif
 
-namespace snapdp::detail {
+namespace snapdp::numeric_internal {
 namespace {
 
 using Bits = std::uint64_t;
@@ -302,4 +302,4 @@ const SumKernels& sum_kernels(InstructionSet set) {
   return kernels[static_cast<std::size_t>(set)];
 }
 
-}  // namespace snapdp::detail
+}  // namespace snapdp::numeric_internal

@@ -20,12 +20,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "numeric/targets.h"
+#include "numeric/shared/targets.h"
 #include "snapdp/numeric/exact_sum.h"
 #include "snapdp/numeric/instruction_set.h"
 #include "snapdp/numeric/wide_sum.h"
 
-namespace snapdp::detail {
+namespace snapdp::numeric_internal {
 
 // Bounds of one column and the constants of its grids.
 struct ClampGrid {
@@ -98,4 +98,4 @@ SNAPDP_INLINE bool count_row(double row, const ClampGrid& grid, std::uint64_t un
 // `set` is supported on this machine.
 const SumKernels& sum_kernels(InstructionSet set);
 
-}  // namespace snapdp::detail
+}  // namespace snapdp::numeric_internal

@@ -1,18 +1,19 @@
 #include "snapdp/privacy/audit.h"
 
-#include <gmp.h>
-#include <mpfr.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "numeric/shared/float_environment.h"
+#include "numeric/shared/real.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -35,18 +36,8 @@ void check_count(std::uint64_t hits, std::uint64_t trials) {
   if (hits > trials) refuse("hits", "must not be more than the trials");
 }
 
-// An MPFR number; 160 bits leave more than 2^-90 of ln C(n, k), which is less than 2^47.
-class Real {
- public:
-  Real() { mpfr_init2(value_, 160); }
-  ~Real() { mpfr_clear(value_); }
-  Real(const Real&) = delete;
-  Real& operator=(const Real&) = delete;
-  mpfr_ptr get() { return value_; }
-
- private:
-  mpfr_t value_;
-};
+// Leaves more than 2^-90 of ln C(n, k), which is less than 2^47.
+constexpr mpfr_prec_t bits = 160;
 
 // Tails of a binomial distribution, compared with a rate. What is computed of a tail is never below it.
 class BinomialTail {
@@ -133,9 +124,9 @@ class BinomialTail {
   std::uint64_t trials_;
   double rate_;
   bool started_ = false;
-  Real ln_choose_;
-  Real ln_p_;
-  Real term_;
+  Real ln_choose_{bits};
+  Real ln_p_{bits};
+  Real term_{bits};
 };
 
 // The last double from `yes` on towards `no` that still has the property; `yes` has it, `no` need not be asked.
@@ -306,10 +297,10 @@ struct Choice {
 
 // The best union of cells: a cell, a range towards one end, or the cells with the largest ratio of counts among the
 // `learned`. Which of them is best is decided by other outputs, the `judged`, or single rare outputs would always win.
-class Search {
+class EventSearch {
  public:
-  Search(Cells cells, std::span<const double> learned_first, std::span<const double> learned_second,
-         std::span<const double> judged_first, std::span<const double> judged_second, double budget)
+  EventSearch(Cells cells, std::span<const double> learned_first, std::span<const double> learned_second,
+              std::span<const double> judged_first, std::span<const double> judged_second, double budget)
       : cells_(std::move(cells)),
         learned_{counts_of(cells_, learned_first), counts_of(cells_, learned_second)},
         judged_{counts_of(cells_, judged_first), counts_of(cells_, judged_second)},
@@ -471,14 +462,14 @@ AuditResult audit(std::span<const double> first, std::span<const double> second,
   };
 
   const double budget = std::log(2 / rate);
-  std::vector<Search> searches;
+  std::vector<EventSearch> searches;
   for (const AuditEvent::Feature feature : {AuditEvent::Feature::value, AuditEvent::Feature::last_bit}) {
     searches.emplace_back(cells_of(feature, quarter(first, 0), quarter(second, 0)), quarter(first, 0),
                           quarter(second, 0), quarter(first, 1), quarter(second, 1), budget);
   }
   Choice best;
-  for (const Search& search : searches) search.try_intervals(best);
-  for (const Search& search : searches) search.try_scattered(best);
+  for (const EventSearch& search : searches) search.try_intervals(best);
+  for (const EventSearch& search : searches) search.try_scattered(best);
   AuditResult result{.event = event_of(best, first_half(first), first_half(second)),
                      .likelier_is_first = best.likelier_is_first,
                      .likelier = {},

@@ -6,14 +6,19 @@
 #include <cstdlib>
 #include <variant>
 
-#include "mechanism/certified.h"
-#include "mechanism/precision_law.h"
-#include "mechanism/precision_loss.h"
+#include "mechanism/shared/precision_law.h"
+#include "mechanism/shared/precision_loss.h"
+#include "numeric/shared/certified.h"
+#include "numeric/shared/float_environment.h"
 #include "privacy/loss_search.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace mechanism_internal;
+using namespace privacy_internal;
+
 namespace {
 
 using certified::Wide;
@@ -81,18 +86,18 @@ Wide log_tail(const Rational& x) {
 
 // The loss of the event {value + noise >= boundary} as the value moves from `from` up to `to`, in units of the scale.
 // Exactly to - from while the boundary is not below `to`.
-struct Ends {
+struct LossRange {
   Rational lower;
   Rational upper;
 };
-Ends loss_of_tail(const Rational& boundary, const Rational& from, const Rational& to) {
+LossRange loss_of_tail(const Rational& boundary, const Rational& from, const Rational& to) {
   if (boundary >= to) return {to - from, to - from};
   const Wide loss = log_tail(Rational(boundary - to)) - log_tail(Rational(boundary - from));
   return {std::max(Rational(0), lower_end(loss)), std::min(Rational(to - from), upper_end(loss))};
 }
 
 // proofs/certify.md: the worst outputs are the two bounds, and the worst values start at the opposite one.
-Ends laplace_loss(const LossQuestion& question) {
+LossRange laplace_loss(const LossQuestion& question) {
   const Rational whole = question.sensitivity / question.scale;
   if (!question.lower || !question.upper) return {whole, whole};
   const Rational lower(*question.lower);
@@ -104,13 +109,13 @@ Ends laplace_loss(const LossQuestion& question) {
   const auto scaled = [&](const Rational& x) { return Rational(x / question.scale); };
   constexpr mpfr_prec_t bits = 320;
   const Wide::Precision precision(bits, false);
-  const Ends up = loss_of_tail(scaled(top), scaled(lower), scaled(lower + moved));
-  const Ends down = loss_of_tail(scaled(-bottom), scaled(-upper), scaled(-upper + moved));
+  const LossRange up = loss_of_tail(scaled(top), scaled(lower), scaled(lower + moved));
+  const LossRange down = loss_of_tail(scaled(-bottom), scaled(-upper), scaled(-upper + moved));
   return {std::max(up.lower, down.lower), std::max(up.upper, down.upper)};
 }
 
 // Integers, whose tails beyond a bound are whole powers of q.
-Ends geometric_loss(const LossQuestion& question) {
+LossRange geometric_loss(const LossQuestion& question) {
   Rational moved(floor(question.sensitivity));
   if (question.lower && question.upper) {
     moved = std::min(moved, Rational(Rational(*question.upper) - Rational(*question.lower)));
@@ -223,7 +228,7 @@ Certificate certify(const LossQuestion& question, const CertificateEffort& effor
     }
     return certify_precision(question, effort);
   }
-  const Ends ends =
+  const LossRange ends =
       question.noise == NoiseKind::geometric ? geometric_loss(question) : laplace_loss(question);
   Certificate certificate;
   certificate.witness = ends.lower;

@@ -7,14 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "numeric/shared/float_environment.h"
 #include "privacy/composition_grid.h"
 #include "privacy/positive_interval.h"
 #include "privacy/randomized_response.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 #include "snapdp/numeric/grid.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace privacy_internal;
+
 namespace {
 
 using composition::Group;

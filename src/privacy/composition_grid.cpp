@@ -6,9 +6,12 @@
 #include <limits>
 #include <utility>
 
-#include "snapdp/numeric/float_environment.h"
+#include "numeric/shared/float_environment.h"
 
-namespace snapdp::composition {
+namespace snapdp::privacy_internal::composition {
+
+using namespace numeric_internal;
+
 namespace {
 
 constexpr double unit = 0x1p-53;
@@ -138,9 +141,9 @@ Distribution convolved(const Distribution& all, const Distribution& signs, std::
 }
 
 // The composition of all releases of a lattice, and what delta is at an epsilon.
-class Composed {
+class GridComposition {
  public:
-  Composed(const Lattice& lattice, double delta)
+  GridComposition(const Lattice& lattice, double delta)
       : step_(to_double_nearest(lattice.step)), middle_(lattice.plus_weights()) {
     const double cut = cut_of(lattice, delta);
     for (const auto& [weight, count] : lattice.counts) {
@@ -204,7 +207,7 @@ double distance(double guess, int i) {
 }
 constexpr int attempts = 40;
 
-double upper_end(const Composed& composed, double delta, double sum) {
+double upper_end(const GridComposition& composed, double delta, double sum) {
   const double guess = composed.guess(delta);
   for (int i = 0; i < attempts; ++i) {
     const double epsilon = guess + distance(guess, i);
@@ -214,7 +217,7 @@ double upper_end(const Composed& composed, double delta, double sum) {
   return sum;
 }
 
-double lower_end(const Composed& composed, double delta) {
+double lower_end(const GridComposition& composed, double delta) {
   const double guess = composed.guess(delta);
   for (int i = 0; i < attempts; ++i) {
     const double epsilon = guess - distance(guess, i);
@@ -271,7 +274,7 @@ CompositionBound on_a_grid(const std::vector<Group>& groups,
   const double sum_above = to_double_up(sum);
   if (weights) {
     if (const std::optional<Lattice> lattice = unrounded(groups, *weights, sum, delta_below)) {
-      const Composed composed(*lattice, delta_below);
+      const GridComposition composed(*lattice, delta_below);
       return {Rational(upper_end(composed, delta_below, sum_above)),
               Rational(lower_end(composed, delta_above))};
     }
@@ -284,9 +287,10 @@ CompositionBound on_a_grid(const std::vector<Group>& groups,
   };
   int exponent = std::ilogb(sum_above) - 40;
   while (!is_affordable(up_on(exponent), delta_below)) ++exponent;
-  const Composed above(up_on(exponent), delta_below);
-  const Composed below(on_multiples(down, exponent, [](double x) { return std::floor(x); }), delta_below);
+  const GridComposition above(up_on(exponent), delta_below);
+  const GridComposition below(on_multiples(down, exponent, [](double x) { return std::floor(x); }),
+                              delta_below);
   return {Rational(upper_end(above, delta_below, sum_above)), Rational(lower_end(below, delta_above))};
 }
 
-}  // namespace snapdp::composition
+}  // namespace snapdp::privacy_internal::composition

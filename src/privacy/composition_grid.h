@@ -8,7 +8,7 @@
 #include "snapdp/numeric/rational.h"
 #include "snapdp/privacy/composition_bounds.h"
 
-namespace snapdp::composition {
+namespace snapdp::privacy_internal::composition {
 
 // An enclosure of the least epsilon, computed in doubles with proved error bounds: on the lattice of `weights`
 // (the epsilons as multiples of one number) if that is affordable, otherwise with the epsilons rounded to
@@ -18,4 +18,4 @@ CompositionBound on_a_grid(const std::vector<Group>& groups,
                            const std::optional<std::vector<Integer>>& weights, const Rational& sum,
                            const Rational& delta);
 
-}  // namespace snapdp::composition
+}  // namespace snapdp::privacy_internal::composition

@@ -5,11 +5,14 @@
 #include <memory>
 #include <queue>
 
-#include "mechanism/certified.h"
+#include "numeric/shared/certified.h"
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+
 namespace {
 
 using certified::Wide;

@@ -15,6 +15,8 @@
 
 namespace snapdp {
 
+using namespace privacy_internal;
+
 using ledger_format::Genesis;
 using ledger_format::Record;
 
@@ -147,7 +149,7 @@ Order::Order(const LedgerIdentity& identity, const std::vector<LedgerCharge>& ch
 
 }  // namespace
 
-Ledger::Ledger(std::unique_ptr<File> file) : file_(std::move(file)) {}
+Ledger::Ledger(std::unique_ptr<LedgerFile> file) : file_(std::move(file)) {}
 Ledger::Ledger(Ledger&&) noexcept = default;
 Ledger& Ledger::operator=(Ledger&&) noexcept = default;
 Ledger::~Ledger() = default;
@@ -170,7 +172,7 @@ Ledger Ledger::create(const std::filesystem::path& path, const LedgerIdentity& i
   const std::filesystem::path full = resolve_folder(path);
   create_private_file(full);
   try {
-    File::initialize(full, genesis);
+    LedgerFile::initialize(full, genesis);
   } catch (...) {
     remove_if_empty(full);
     throw;
@@ -189,7 +191,7 @@ bool Ledger::lies_at(const std::filesystem::path& path) {
 }
 
 Ledger Ledger::open(const std::filesystem::path& path) {
-  return Ledger(std::make_unique<File>(resolve_folder(path)));
+  return Ledger(std::make_unique<LedgerFile>(resolve_folder(path)));
 }
 
 const std::filesystem::path& Ledger::path() const {

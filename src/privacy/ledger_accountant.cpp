@@ -6,6 +6,9 @@
 #include "snapdp/error.h"
 
 namespace snapdp {
+
+using namespace privacy_internal;
+
 namespace {
 
 [[noreturn]] void refuse(const char* parameter, const std::string& message) {

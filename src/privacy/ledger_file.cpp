@@ -9,7 +9,7 @@
 
 #include "snapdp/error.h"
 
-namespace snapdp {
+namespace snapdp::privacy_internal {
 
 using ledger_format::Genesis;
 using ledger_format::Hash;
@@ -39,9 +39,9 @@ std::string columns_and(const char* more) {
 
 }  // namespace
 
-Ledger::File::File(const std::filesystem::path& path)
+LedgerFile::LedgerFile(const std::filesystem::path& path)
     : path_(path), file_(inspect_private_file(path)), process_(::getpid()), database_(path, max_value_bytes) {
-  set_lock_wait(default_lock_wait);
+  set_lock_wait(Ledger::default_lock_wait);
   // Before any SQL runs, so that nothing foreign is parsed, rolled back or turned into another journal mode.
   version_ = require_header();
   configure();
@@ -51,13 +51,13 @@ Ledger::File::File(const std::filesystem::path& path)
   declaration_ = std::move(now.genesis.declaration);
 }
 
-Ledger::File::~File() {
+LedgerFile::~LedgerFile() {
   if (process_ != ::getpid()) database_.abandon();
 }
 
-void Ledger::File::initialize(const std::filesystem::path& path, const Genesis& genesis) {
+void LedgerFile::initialize(const std::filesystem::path& path, const Genesis& genesis) {
   sqlite::Database database(path, max_value_bytes);
-  database.set_busy_timeout(default_lock_wait);
+  database.set_busy_timeout(Ledger::default_lock_wait);
   for (const char* pragma :
        {"PRAGMA page_size = 4096", "PRAGMA encoding = 'UTF-8'", "PRAGMA auto_vacuum = NONE",
         "PRAGMA journal_mode = DELETE", "PRAGMA synchronous = EXTRA", "PRAGMA fullfsync = ON"}) {
@@ -89,7 +89,7 @@ void Ledger::File::initialize(const std::filesystem::path& path, const Genesis& 
   transaction.commit();
 }
 
-void Ledger::File::configure() {
+void LedgerFile::configure() {
   // EXTRA: besides the file, the folder is synced after the journal's deletion, which is what commits.
   for (const char* pragma :
        {"PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON", "PRAGMA mmap_size = 0",
@@ -99,7 +99,7 @@ void Ledger::File::configure() {
   }
 }
 
-void Ledger::File::require_usable() const {
+void LedgerFile::require_usable() const {
   if (process_ != ::getpid()) {
     throw Error(ErrorCode::invalid_argument, "ledger",
                 named_ledger(path_) +
@@ -112,7 +112,7 @@ void Ledger::File::require_usable() const {
   }
 }
 
-void Ledger::File::require_writable(std::uint64_t bytes) const {
+void LedgerFile::require_writable(std::uint64_t bytes) const {
   if (sqlite3_db_readonly(database_.handle(), "main") == 1) database_.fail(SQLITE_READONLY);
   require_file_size(bytes);
   struct statvfs disk {};
@@ -127,7 +127,7 @@ void Ledger::File::require_writable(std::uint64_t bytes) const {
                   std::to_string((wanted >> 10) + 1) + " KiB and try again");
 }
 
-void Ledger::File::require_file_size(std::uint64_t bytes) const {
+void LedgerFile::require_file_size(std::uint64_t bytes) const {
   struct rlimit limit {};
   struct stat file {};
   if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
@@ -141,7 +141,7 @@ void Ledger::File::require_file_size(std::uint64_t bytes) const {
                   std::to_string((wanted >> 10) + 1) + " KiB and try again");
 }
 
-std::uint32_t Ledger::File::require_header() {
+std::uint32_t LedgerFile::require_header() {
   const std::string bytes = database_.first_bytes(ledger_format::header_bytes);
   std::optional<std::string> fault = ledger_format::find_header_fault(bytes);
   if (!fault && version_ != 0 && ledger_format::version_of(bytes) != version_)
@@ -153,7 +153,7 @@ std::uint32_t Ledger::File::require_header() {
                   "interrupted, remove the file and create it again");
 }
 
-void Ledger::File::require_schema() {
+void LedgerFile::require_schema() {
   Statement row(database_, "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY rowid");
   for (const ledger_format::SchemaRow& expected : ledger_format::schema(version_)) {
     if (!row.step()) corrupt("its schema is incomplete");
@@ -165,7 +165,7 @@ void Ledger::File::require_schema() {
   if (row.step()) corrupt("its schema holds something that no ledger has");
 }
 
-LedgerState Ledger::File::state() {
+LedgerState LedgerFile::state() {
   // The first statement of a transaction takes the lock and rolls back what a crash left behind; only then do
   // the header's bytes on the disk mean anything.
   require_schema();
@@ -177,7 +177,7 @@ LedgerState Ledger::File::state() {
   return state;
 }
 
-void Ledger::File::read_genesis(LedgerState& state) {
+void LedgerFile::read_genesis(LedgerState& state) {
   Statement row(database_,
                 std::string("SELECT one, dataset, neighbors, privacy_unit, budget, created, nonce, hash") +
                     (version_ > 1 ? ", declaration" : "") + " FROM ledger");
@@ -202,7 +202,7 @@ void Ledger::File::read_genesis(LedgerState& state) {
   state.budget = *budget;
 }
 
-void Ledger::File::read_head(LedgerState& state) {
+void LedgerFile::read_head(LedgerState& state) {
   Statement row(database_, "SELECT one, records, releases, spent, hash FROM head");
   if (!row.step()) corrupt("its total is missing");
   state.records = row.integer(1);
@@ -217,7 +217,7 @@ void Ledger::File::read_head(LedgerState& state) {
   state.spent = *spent;
 }
 
-void Ledger::File::check_last_record(const LedgerState& state) {
+void LedgerFile::check_last_record(const LedgerState& state) {
   {
     Statement row(database_, "SELECT coalesce(max(release), 0) FROM record");
     if (!row.step() || row.integer(0) != state.releases) corrupt("its number of releases is wrong");
@@ -239,7 +239,7 @@ void Ledger::File::check_last_record(const LedgerState& state) {
   }
 }
 
-Record Ledger::File::read_record(Statement& row, bool with_text) const {
+Record LedgerFile::read_record(Statement& row, bool with_text) const {
   Record record;
   record.position = row.integer(0);
   record.kind = row.text(1);
@@ -255,7 +255,7 @@ Record Ledger::File::read_record(Statement& row, bool with_text) const {
   return record;
 }
 
-Hash Ledger::File::hash_at(std::int64_t position, const LedgerState& state) {
+Hash LedgerFile::hash_at(std::int64_t position, const LedgerState& state) {
   if (position == 0) return state.genesis_hash;
   Statement row(database_, "SELECT hash FROM record WHERE position = ?");
   row.bind(1, position);
@@ -263,7 +263,7 @@ Hash Ledger::File::hash_at(std::int64_t position, const LedgerState& state) {
   return row.blob(0);
 }
 
-void Ledger::File::append(LedgerState& state, Record record) {
+void LedgerFile::append(LedgerState& state, Record record) {
   record.position = ++state.records;
   record.time = ledger_format::time_now();
   record.spent = ledger_format::number_text(state.spent);
@@ -295,7 +295,7 @@ void Ledger::File::append(LedgerState& state, Record record) {
   }
 }
 
-void Ledger::File::commit(Transaction& transaction, const std::string& what) {
+void LedgerFile::commit(Transaction& transaction, const std::string& what) {
   try {
     transaction.commit();
     // SQLite has synced the folder after deleting the journal, but ignores it when it cannot open the folder to do
@@ -312,7 +312,7 @@ void Ledger::File::commit(Transaction& transaction, const std::string& what) {
   }
 }
 
-LedgerEntry Ledger::File::entry_of(const Record& debit) const {
+LedgerEntry LedgerFile::entry_of(const Record& debit) const {
   const std::optional<Rational> epsilon = ledger_format::parse_number(debit.epsilon);
   const std::optional<Rational> spent = ledger_format::parse_number(debit.spent);
   std::optional<std::vector<LedgerCharge>> charges = ledger_format::parse_charges(debit.charges);
@@ -321,13 +321,13 @@ LedgerEntry Ledger::File::entry_of(const Record& debit) const {
   Rational sum = 0;
   for (const LedgerCharge& charge : *charges) {
     sum += charge.epsilon;
-    if (sum > *epsilon || ledger_format::number_text(sum).size() > max_number_digits) fault();
+    if (sum > *epsilon || ledger_format::number_text(sum).size() > Ledger::max_number_digits) fault();
   }
   if (sum != *epsilon) fault();
   return {debit.release, debit.time, *epsilon, *spent, std::move(*charges), false};
 }
 
-std::optional<Record> Ledger::File::record(std::int64_t release, std::string_view kind) {
+std::optional<Record> LedgerFile::record(std::int64_t release, std::string_view kind) {
   const LedgerState now = state();
   if (release < 1 || release > now.releases) {
     throw Error(ErrorCode::invalid_argument, "release",
@@ -346,13 +346,13 @@ std::optional<Record> Ledger::File::record(std::int64_t release, std::string_vie
   return record;
 }
 
-Record Ledger::File::debit(std::int64_t release) {
+Record LedgerFile::debit(std::int64_t release) {
   std::optional<Record> found = record(release, "debit");
   if (!found) corrupt("release " + std::to_string(release) + " is missing");
   return std::move(*found);
 }
 
-std::optional<Record> Ledger::File::report(std::int64_t release) {
+std::optional<Record> LedgerFile::report(std::int64_t release) {
   std::optional<Record> found = record(release, "report");
   // What is there is vouched for by its hash; what is not, only by all the records together.
   if (!found && entries()[static_cast<std::size_t>(release - 1)].reported) {
@@ -361,7 +361,7 @@ std::optional<Record> Ledger::File::report(std::int64_t release) {
   return found;
 }
 
-std::vector<LedgerEntry> Ledger::File::entries() {
+std::vector<LedgerEntry> LedgerFile::entries() {
   const LedgerState now = state();
   std::vector<LedgerEntry> entries;
   std::int64_t records = 0;
@@ -392,7 +392,7 @@ std::vector<LedgerEntry> Ledger::File::entries() {
   return entries;
 }
 
-void Ledger::File::refuse_anchor(const LedgerAnchor& anchor, const std::string& finding) const {
+void LedgerFile::refuse_anchor(const LedgerAnchor& anchor, const std::string& finding) const {
   throw Error(
       ErrorCode::budget_refused, "anchor",
       "anchor = " + to_string(anchor) + ": " + named_ledger(path_) + "does not go on from there (" + finding +
@@ -400,7 +400,7 @@ void Ledger::File::refuse_anchor(const LedgerAnchor& anchor, const std::string& 
           "that holds every release made so far");
 }
 
-LedgerState Ledger::File::verify(const std::vector<LedgerAnchor>& anchors) {
+LedgerState LedgerFile::verify(const std::vector<LedgerAnchor>& anchors) {
   LedgerState now = state();
   {
     Statement row(database_, "PRAGMA integrity_check(1)");
@@ -433,4 +433,4 @@ LedgerState Ledger::File::verify(const std::vector<LedgerAnchor>& anchors) {
   return now;
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::privacy_internal

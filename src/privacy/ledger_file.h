@@ -17,7 +17,7 @@
 #include "privacy/sqlite.h"
 #include "snapdp/privacy/ledger.h"
 
-namespace snapdp {
+namespace snapdp::privacy_internal {
 
 // What the file says at one moment, checked for consistency.
 struct LedgerState {
@@ -34,13 +34,13 @@ struct LedgerState {
   }
 };
 
-class Ledger::File {
+class LedgerFile {
  public:
   // Opens the file, refusing whatever is not a sound ledger. `path` has its folder resolved.
-  explicit File(const std::filesystem::path& path);
-  ~File();
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  explicit LedgerFile(const std::filesystem::path& path);
+  ~LedgerFile();
+  LedgerFile(const LedgerFile&) = delete;
+  LedgerFile& operator=(const LedgerFile&) = delete;
 
   // Makes an empty file into a ledger.
   static void initialize(const std::filesystem::path& path, const ledger_format::Genesis& genesis);
@@ -131,4 +131,4 @@ class Ledger::File {
   std::string declaration_;
 };
 
-}  // namespace snapdp
+}  // namespace snapdp::privacy_internal

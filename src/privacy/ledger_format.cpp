@@ -9,7 +9,7 @@
 
 #include "snapdp/error.h"
 
-namespace snapdp::ledger_format {
+namespace snapdp::privacy_internal::ledger_format {
 namespace {
 
 // CHECK constraints repeat what the code refuses anyway, for whoever writes with another tool by mistake.
@@ -306,4 +306,4 @@ Hash hash_of(const Hash& previous, const Record& record) {
       .finish();
 }
 
-}  // namespace snapdp::ledger_format
+}  // namespace snapdp::privacy_internal::ledger_format

@@ -12,7 +12,7 @@
 #include "snapdp/numeric/rational.h"
 #include "snapdp/privacy/ledger.h"
 
-namespace snapdp::ledger_format {
+namespace snapdp::privacy_internal::ledger_format {
 
 constexpr std::uint32_t application_id = 0x534e4450;  // "SNDP"
 // What is written. Version 1 differs in that its genesis has no declaration; such ledgers stay as they are.
@@ -89,4 +89,4 @@ struct Record {
 };
 Hash hash_of(const Hash& previous, const Record& record);
 
-}  // namespace snapdp::ledger_format
+}  // namespace snapdp::privacy_internal::ledger_format

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace snapdp {
+namespace snapdp::privacy_internal {
 namespace {
 
 struct Candidate {
@@ -17,9 +17,10 @@ struct Candidate {
   double excess;  // about (loss - distance / scale) / eta
 };
 
-class Search {
+class WitnessSearch {
  public:
-  Search(const detail::PrecisionArithmetic& arithmetic, const Dyadic& half_width, const Rational& distance)
+  WitnessSearch(const detail::PrecisionArithmetic& arithmetic, const Dyadic& half_width,
+                const Rational& distance)
       : law_(arithmetic, half_width),
         precision_(arithmetic.precision),
         scale_(arithmetic.scale),
@@ -237,8 +238,8 @@ class Search {
 
 Rational largest_loss_found(const detail::PrecisionArithmetic& arithmetic, const Dyadic& half_width,
                             const Rational& distance, std::size_t pairs) {
-  Search search(arithmetic, half_width, distance);
+  WitnessSearch search(arithmetic, half_width, distance);
   return search.run(std::max<std::size_t>(pairs, 100));
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::privacy_internal

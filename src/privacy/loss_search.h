@@ -3,13 +3,15 @@
 
 #include <cstddef>
 
-#include "mechanism/precision_law.h"
+#include "mechanism/shared/precision_law.h"
 
-namespace snapdp {
+namespace snapdp::privacy_internal {
+
+using namespace mechanism_internal;
 
 // ln(P(k | x) / P(k | y)), rounded down, for the worst k, x and y found with |x - y| <= distance, both within the bounds.
 // Looks at about `pairs` pairs, the same ones at each call.
 Rational largest_loss_found(const detail::PrecisionArithmetic& arithmetic, const Dyadic& half_width,
                             const Rational& distance, std::size_t pairs);
 
-}  // namespace snapdp
+}  // namespace snapdp::privacy_internal

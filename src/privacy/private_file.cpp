@@ -10,7 +10,7 @@
 
 #include "snapdp/error.h"
 
-namespace snapdp {
+namespace snapdp::privacy_internal {
 namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
@@ -141,4 +141,4 @@ FileIdentity inspect_private_file(const std::filesystem::path& path) {
   return {status.st_dev, status.st_ino};
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::privacy_internal

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-namespace snapdp {
+namespace snapdp::privacy_internal {
 
 struct FileIdentity {
   dev_t device = 0;
@@ -42,4 +42,4 @@ std::string named_ledger(const std::filesystem::path& path);
 // The journal of SQLite's rollback mode.
 std::filesystem::path journal_of(const std::filesystem::path& path);
 
-}  // namespace snapdp
+}  // namespace snapdp::privacy_internal

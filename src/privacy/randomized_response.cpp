@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace snapdp::composition {
+namespace snapdp::privacy_internal::composition {
 namespace {
 
 // Neighboring binomial probabilities, from the likeliest on: i of n are a plus.
@@ -94,4 +94,4 @@ PlusCounts plus_counts(const Group& group, const PositiveInterval& negligible) {
   return counts;
 }
 
-}  // namespace snapdp::composition
+}  // namespace snapdp::privacy_internal::composition

@@ -8,7 +8,7 @@
 #include "privacy/positive_interval.h"
 #include "snapdp/numeric/rational.h"
 
-namespace snapdp::composition {
+namespace snapdp::privacy_internal::composition {
 
 // `count` releases with the same epsilon > 0.
 struct Group {
@@ -29,4 +29,4 @@ struct PlusCounts {
 // there are. Needs WideExponents where e^-(epsilon count) is below e^-10^8.
 PlusCounts plus_counts(const Group& group, const PositiveInterval& negligible);
 
-}  // namespace snapdp::composition
+}  // namespace snapdp::privacy_internal::composition

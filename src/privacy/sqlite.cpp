@@ -6,7 +6,8 @@
 #include "privacy/private_file.h"
 #include "snapdp/error.h"
 
-namespace snapdp::sqlite {
+namespace snapdp::privacy_internal::sqlite {
+
 void refuse_corrupt(const std::filesystem::path& path, const std::string& finding) {
   throw Error(ErrorCode::budget_refused, "ledger",
               named_ledger(path) + "is corrupt (" + finding +
@@ -188,4 +189,4 @@ void Transaction::commit() {
   open_ = false;
 }
 
-}  // namespace snapdp::sqlite
+}  // namespace snapdp::privacy_internal::sqlite

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace snapdp::sqlite {
+namespace snapdp::privacy_internal::sqlite {
 
 // Throws budget_refused: what the file holds cannot be what a ledger wrote.
 [[noreturn]] void refuse_corrupt(const std::filesystem::path& path, const std::string& finding);
@@ -100,4 +100,4 @@ class Transaction {
   bool open_ = false;
 };
 
-}  // namespace snapdp::sqlite
+}  // namespace snapdp::privacy_internal::sqlite

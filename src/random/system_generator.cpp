@@ -12,6 +12,8 @@
 #include "snapdp/error.h"
 
 namespace snapdp {
+
+
 namespace {
 
 [[noreturn]] void refuse() {

@@ -1,11 +1,11 @@
-#include "composed.h"
+#include "release/composed.h"
 
 #include <limits>
 #include <stdexcept>
 
 #include "snapdp/statistics/from_parts.h"
 
-namespace snapdp {
+namespace snapdp::release_internal {
 namespace {
 
 // Where the part of this name is among the measurements.
@@ -145,4 +145,4 @@ Rational part_alpha(const PlannedStatistic& planned) {
   return planned.specification.alpha / Rational(Integer(static_cast<unsigned long>(parts)));
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

@@ -9,7 +9,7 @@
 
 #include "snapdp/release/plan.h"
 
-namespace snapdp {
+namespace snapdp::release_internal {
 
 // Each part misses its accuracy with this probability, so that all hold together except with the statistic's alpha.
 Rational part_alpha(const PlannedStatistic& planned);
@@ -34,4 +34,4 @@ std::optional<double> planned_accuracy(const PlannedStatistic& planned, std::opt
 // The same when the parts say nothing at all: how far off any guess in the public range may be.
 std::optional<double> guess_accuracy(const PlannedStatistic& planned, std::optional<std::uint64_t> size);
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <set>
 
-#include "declaration_reader.h"
-#include "snapdp/numeric/float_environment.h"
-#include "snapdp/release/suggestion.h"
-#include "toml_values.h"
+#include "numeric/shared/float_environment.h"
+#include "release/declaration_reader.h"
+#include "release/shared/suggestion.h"
+#include "release/toml_values.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace release_internal;
+
 namespace {
 
 const std::vector<std::string> neighbor_names = {"change-one", "add-remove"};
@@ -348,7 +352,7 @@ void read_neighbors(const TomlTable& data, Declaration& declaration) {
 
 }  // namespace
 
-const std::vector<std::string>& root_keys() {
+const std::vector<std::string>& release_internal::root_keys() {
   static const std::vector<std::string> keys = {"data", "columns", "budget", "statistic"};
   return keys;
 }
@@ -408,8 +412,9 @@ void agree(Declaration::Entries& entries, const TomlDocument& document, const st
 
 }  // namespace
 
-std::optional<Declaration> read_declaration(const TomlDocument& document, const std::filesystem::path& folder,
-                                            Faults& faults) {
+std::optional<Declaration> release_internal::read_declaration(const TomlDocument& document,
+                                                              const std::filesystem::path& folder,
+                                                              Faults& faults) {
   const TomlTable root(document, document.root(), "", root_keys(), faults);
   if (!root.has("data")) root.refuse_missing("[data]", "is missing; it says what is public about the data");
   const TomlTable data = data_table(document, root, faults);
@@ -429,8 +434,9 @@ std::optional<Declaration> read_declaration(const TomlDocument& document, const 
   return declaration;
 }
 
-std::optional<Declaration> amended_declaration(const TomlDocument& document, const Declaration& declared,
-                                               Faults& faults) {
+std::optional<Declaration> release_internal::amended_declaration(const TomlDocument& document,
+                                                                 const Declaration& declared,
+                                                                 Faults& faults) {
   const TomlTable root(document, document.root(), "", root_keys(), faults);
   Declaration result = declared;
   Declaration repeated;  // checked as a declaration's, so that nonsense is called that

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "release/toml_document.h"
 #include "snapdp/release/declaration.h"
-#include "toml_document.h"
 
-namespace snapdp {
+namespace snapdp::release_internal {
 
 // The tables of a file: of a declaration, a specification, or both.
 const std::vector<std::string>& root_keys();
@@ -25,4 +25,4 @@ std::optional<Declaration> read_declaration(const TomlDocument& document, const 
 std::optional<Declaration> amended_declaration(const TomlDocument& document, const Declaration& declared,
                                                Faults& faults);
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

@@ -1,11 +1,14 @@
 // Plan::explanation(): each statistic as its chain, in plain words.
 #include <algorithm>
 
+#include "release/shared/suggestion.h"
+#include "release/statistic_json.h"
 #include "snapdp/release/plan.h"
-#include "snapdp/release/suggestion.h"
-#include "statistic_json.h"
 
 namespace snapdp {
+
+using namespace release_internal;
+
 namespace {
 
 std::string plural(const std::string& number, const std::string& noun) {

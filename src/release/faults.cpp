@@ -1,10 +1,10 @@
-#include "faults.h"
+#include "release/faults.h"
 
 #include <algorithm>
 #include <string>
 #include <string_view>
 
-namespace snapdp {
+namespace snapdp::release_internal {
 
 void Faults::add(const Error& fault) {
   const std::string_view message = fault.what();
@@ -23,4 +23,4 @@ void Faults::refuse_any() const {
   throw Error(ErrorCode::invalid_argument, faults_.front().parameter(), text);
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

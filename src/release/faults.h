@@ -6,7 +6,7 @@
 
 #include "snapdp/error.h"
 
-namespace snapdp {
+namespace snapdp::release_internal {
 
 class Faults {
  public:
@@ -36,4 +36,4 @@ class Faults {
   std::vector<Error> faults_;
 };
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

@@ -6,17 +6,21 @@
 #include <stdexcept>
 #include <utility>
 
-#include "composed.h"
-#include "faults.h"
+#include "numeric/shared/float_environment.h"
+#include "release/composed.h"
+#include "release/faults.h"
+#include "release/shared/suggestion.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
-#include "snapdp/release/suggestion.h"
 #include "snapdp/statistics/distinct.h"
 #include "snapdp/statistics/grouped.h"
 #include "snapdp/statistics/moments.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace release_internal;
+
 namespace {
 
 [[noreturn]] void refuse(const std::string& parameter, const std::string& message) {

@@ -5,12 +5,16 @@
 #include <new>
 #include <utility>
 
+#include "numeric/shared/float_environment.h"
+#include "release/shared/suggestion.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 #include "snapdp/random/system_generator.h"
-#include "snapdp/release/suggestion.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace release_internal;
+
 namespace {
 
 std::vector<LedgerCharge> charges(const Plan& plan) {

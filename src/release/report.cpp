@@ -6,11 +6,15 @@
 #include <new>
 #include <optional>
 
+#include "numeric/shared/float_environment.h"
+#include "release/statistic_json.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
-#include "statistic_json.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace release_internal;
+
 namespace {
 
 // A number of a plan or a report: what to_string wrote, or a double.

@@ -4,12 +4,16 @@
 #include <cmath>
 #include <set>
 
-#include "declaration_reader.h"
-#include "snapdp/numeric/float_environment.h"
-#include "snapdp/release/suggestion.h"
-#include "toml_values.h"
+#include "numeric/shared/float_environment.h"
+#include "release/declaration_reader.h"
+#include "release/shared/suggestion.h"
+#include "release/toml_values.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace release_internal;
+
 namespace {
 
 const std::vector<std::string> kind_names = {"count",       "sum",       "mean",     "variance",

@@ -1,16 +1,16 @@
-#include "statistic_json.h"
+#include "release/statistic_json.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "composed.h"
+#include "release/composed.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/bounds.h"
 #include "snapdp/version.h"
 
-namespace snapdp {
+namespace snapdp::release_internal {
 namespace {
 
 // Numbers that a JSON reader's double holds exactly; integers are exact in it up to 2^53.
@@ -431,4 +431,4 @@ std::string confidence(const Rational& alpha) {
   return "1 - " + short_number(alpha);
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

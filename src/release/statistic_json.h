@@ -6,7 +6,7 @@
 
 #include "snapdp/release/plan.h"
 
-namespace snapdp {
+namespace snapdp::release_internal {
 
 using Json = nlohmann::ordered_json;
 
@@ -52,4 +52,4 @@ std::string to_text(const Json& json);
 // Tables of plans and reports: how an accuracy with its probability is written.
 std::string confidence(const Rational& alpha);
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

@@ -1,9 +1,9 @@
-#include "snapdp/release/suggestion.h"
+#include "release/shared/suggestion.h"
 
 #include <algorithm>
 #include <cctype>
 
-namespace snapdp {
+namespace snapdp::release_internal {
 namespace {
 
 // Longer names are nobody's typing mistake, and the distance takes time proportional to the product of
@@ -73,4 +73,4 @@ std::string either_of(const std::vector<std::string>& names) {
   return text;
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

@@ -1,11 +1,11 @@
-#include "synonyms.h"
+#include "release/synonyms.h"
 
 #include <algorithm>
 #include <array>
 
-#include "snapdp/release/suggestion.h"
+#include "release/shared/suggestion.h"
 
-namespace snapdp {
+namespace snapdp::release_internal {
 namespace {
 
 // What people say, and the words of specifications that they may mean by it: the first of these that is possible.
@@ -220,4 +220,4 @@ std::string other_key_of(std::string_view word, std::string_view key) {
   return "";
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace snapdp {
+namespace snapdp::release_internal {
 
 // "; did you mean "mean"?" for a word that stands where one of `known` should: a synonym of one of them ("average"), one
 // with more around it ("mean_age"), or else the nearest by spelling; "" when nothing is near.
@@ -15,4 +15,4 @@ std::string suggestion_for(std::string_view word, const std::vector<std::string>
 // "" for others.
 std::string other_key_of(std::string_view word, std::string_view key);
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

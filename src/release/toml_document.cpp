@@ -1,4 +1,4 @@
-#include "toml_document.h"
+#include "release/toml_document.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -6,10 +6,10 @@
 #include <fstream>
 #include <limits>
 
-#include "snapdp/release/suggestion.h"
-#include "synonyms.h"
+#include "release/shared/suggestion.h"
+#include "release/synonyms.h"
 
-namespace snapdp {
+namespace snapdp::release_internal {
 namespace {
 
 // No table of a specification is nested deeper than this.
@@ -307,4 +307,4 @@ std::vector<std::string> TomlTable::get_texts(const std::string& key) const {
   return texts;
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace snapdp {
+namespace snapdp::release_internal {
 
 // The parser asserts that a table's name begins as a name does, although the text may say anything ("[=x]"): an abort in
 // one build, undefined behaviour in another. Its assertions throw this instead, in every build.
@@ -16,10 +16,11 @@ struct TomlAssertion {};
   throw TomlAssertion();
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal
 
 #define TOML_EXCEPTIONS 1
-#define TOML_ASSERT(condition) ((condition) ? static_cast<void>(0) : ::snapdp::fail_toml_assertion())
+#define TOML_ASSERT(condition) \
+  ((condition) ? static_cast<void>(0) : ::snapdp::release_internal::fail_toml_assertion())
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 // Its test for blanks declares most letters from U+00A1 to U+0499 impossible, which is undefined behavior where one stands
@@ -33,11 +34,11 @@ struct TomlAssertion {};
 #include <toml++/toml.h>
 #pragma pop_macro("NDEBUG")
 
-#include "faults.h"
+#include "release/faults.h"
 #include "snapdp/error.h"
 #include "snapdp/numeric/rational.h"
 
-namespace snapdp {
+namespace snapdp::release_internal {
 
 // The text of a file, of which no more than a byte beyond TomlDocument::max_bytes is ever held. Throws io naming
 // `parameter`.
@@ -117,4 +118,4 @@ class TomlTable {
   std::string context_;
 };
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

@@ -1,9 +1,9 @@
-#include "toml_values.h"
+#include "release/toml_values.h"
 
 #include <algorithm>
 #include <set>
 
-namespace snapdp {
+namespace snapdp::release_internal {
 namespace {
 
 const std::vector<std::string> type_names = {"real", "integer", "text"};
@@ -74,4 +74,4 @@ PublicValues get_values(const TomlTable& table, const std::string& key, const st
   return values;
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "release/toml_document.h"
 #include "snapdp/release/declaration.h"
-#include "toml_document.h"
 
-namespace snapdp {
+namespace snapdp::release_internal {
 
 // The names of columns and datasets, and categories, are not longer.
 constexpr std::size_t longest_name = 256;
@@ -27,4 +27,4 @@ DecimalBounds get_bounds(const TomlDocument& document, const TomlTable& table, c
 PublicValues get_values(const TomlTable& table, const std::string& key, const std::string& noun,
                         std::optional<AtomType> type);
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

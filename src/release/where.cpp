@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cctype>
 
+#include "release/shared/suggestion.h"
 #include "snapdp/error.h"
 #include "snapdp/numeric/rational.h"
-#include "snapdp/release/suggestion.h"
 
 namespace snapdp {
+
+using namespace release_internal;
 
 // A comparison or a joint of conditions; texts or numbers, never both.
 struct Where::Node {

@@ -7,10 +7,13 @@
 #include <limits>
 #include <numeric>
 
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
-namespace snapdp {
+namespace snapdp::statistics_internal {
+
+using namespace numeric_internal;
+
 namespace {
 
 // `edge` rounded as the caller says, for an integer column.
@@ -52,7 +55,7 @@ std::uint64_t head_of(std::string_view text) {
 
 }  // namespace
 
-TextTable::TextTable(std::vector<std::string> texts) : texts_(std::move(texts)) {
+TextPlaces::TextPlaces(std::vector<std::string> texts) : texts_(std::move(texts)) {
   const std::size_t size = std::bit_ceil(4 * texts_.size() + 2);
   shift_ = 64U - static_cast<unsigned>(std::countr_zero(size));
   slots_.resize(size);
@@ -64,11 +67,11 @@ TextTable::TextTable(std::vector<std::string> texts) : texts_(std::move(texts)) 
   }
 }
 
-std::size_t TextTable::slot_of(std::uint64_t head, std::size_t size) const {
+std::size_t TextPlaces::slot_of(std::uint64_t head, std::size_t size) const {
   return static_cast<std::size_t>(((head ^ size << 56) * multiplier) >> shift_);
 }
 
-std::uint32_t TextTable::find(std::string_view text) const {
+std::uint32_t TextPlaces::find(std::string_view text) const {
   const std::uint64_t head = head_of(text);
   for (std::size_t slot = slot_of(head, text.size());; slot = (slot + 1) & (slots_.size() - 1)) {
     const Slot& each = slots_[slot];
@@ -86,7 +89,7 @@ BinIndex::BinIndex(AtomType type, const Bins& bins)
       elsewhere_(bins.has_other() ? bins.size() - 1 : bins.size()) {
   const FloatEnvironment environment;
   if (bins.are_texts()) {
-    texts_ = TextTable(bins.texts_);
+    texts_ = TextPlaces(bins.texts_);
     return;
   }
   if (edges_) {
@@ -151,7 +154,7 @@ std::size_t BinIndex::bin_of(const Column& column, std::size_t row) const {
       break;
   }
   const std::uint32_t found = texts_.find(column.texts()[row]);
-  return found == TextTable::absent ? elsewhere_ : found;
+  return found == TextPlaces::absent ? elsewhere_ : found;
 }
 
 void BinIndex::find(const Column& column, std::size_t rows, std::uint32_t* bin) const {
@@ -162,4 +165,4 @@ void BinIndex::count(const Column& column, std::size_t rows, std::uint64_t* coun
   for (std::size_t row = 0; row < rows; ++row) ++counts[bin_of(column, row)];
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::statistics_internal

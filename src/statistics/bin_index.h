@@ -6,17 +6,19 @@
 #include <string_view>
 #include <vector>
 
-#include "snapdp/framework/keyed_fold.h"
+#include "framework/shared/keyed_fold.h"
 #include "snapdp/statistics/statistics.h"
 
-namespace snapdp {
+namespace snapdp::statistics_internal {
+
+using namespace framework_internal;
 
 // The places of some distinct texts, in a hash table with open addressing. Most keys are short: up to 8 bytes a text is
 // told apart by one comparison of words.
-class TextTable {
+class TextPlaces {
  public:
   static constexpr std::uint32_t absent = 0xffffffff;
-  explicit TextTable(std::vector<std::string> texts = {});
+  explicit TextPlaces(std::vector<std::string> texts = {});
   // i for texts[i], else absent.
   std::uint32_t find(std::string_view text) const;
 
@@ -61,7 +63,7 @@ class BinIndex final : public KeyIndex {
   std::vector<std::size_t> bin_of_;  // of the i-th smallest category; of [edge i, edge i + 1)
   std::vector<double> reals_;
   std::vector<std::int64_t> integers_;
-  TextTable texts_;
+  TextPlaces texts_;
 };
 
-}  // namespace snapdp
+}  // namespace snapdp::statistics_internal

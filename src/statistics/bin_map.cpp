@@ -8,6 +8,9 @@
 #include "statistics/construction.h"
 
 namespace snapdp {
+
+using namespace statistics_internal;
+
 namespace {
 
 class BinRows final : public RowFunction {

@@ -5,7 +5,7 @@
 
 #include "snapdp/error.h"
 
-namespace snapdp {
+namespace snapdp::statistics_internal {
 namespace {
 
 // An end of a public range, rounded outward to a double.
@@ -104,4 +104,4 @@ Aggregation scalar(const VectorDomain& domain, Metric metric, std::shared_ptr<co
           }};
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::statistics_internal

@@ -9,7 +9,7 @@
 
 #include "snapdp/framework/aggregation.h"
 
-namespace snapdp {
+namespace snapdp::statistics_internal {
 
 // Throws invalid_argument.
 [[noreturn]] void refuse(const char* parameter, const std::string& message);
@@ -40,4 +40,4 @@ Aggregation scalar(const VectorDomain& domain, Metric metric, std::shared_ptr<co
                    const Rounding& rounding, bool integer, std::optional<Bounds> range,
                    std::function<Rational(const Totals&)> exact);
 
-}  // namespace snapdp
+}  // namespace snapdp::statistics_internal

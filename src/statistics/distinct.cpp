@@ -7,6 +7,8 @@
 
 namespace snapdp {
 
+using namespace statistics_internal;
+
 Aggregation make_distinct_count(const VectorDomain& domain, Metric metric, const Bins& set) {
   require_dataset_metric(metric, "make_distinct_count");
   if (domain.columns().size() != 1) refuse("domain", "make_distinct_count takes one column");

@@ -3,16 +3,20 @@
 #include <algorithm>
 #include <string>
 
+#include "framework/shared/keyed_fold.h"
+#include "numeric/shared/group_sums.h"
 #include "snapdp/error.h"
-#include "snapdp/framework/keyed_fold.h"
 #include "snapdp/numeric/exact_sum.h"
-#include "snapdp/numeric/group_sums.h"
 #include "snapdp/numeric/integer_sum.h"
 #include "statistics/bin_index.h"
 #include "statistics/construction.h"
 #include "statistics/power_sums.h"
 
-namespace snapdp {
+namespace snapdp::statistics_internal {
+
+using namespace numeric_internal;
+using namespace framework_internal;
+
 namespace {
 
 [[noreturn]] void refuse_totals(const std::string& why) {
@@ -433,4 +437,4 @@ std::shared_ptr<const Fold> histogram_fold(AtomType type, const Bins& bins) {
   return std::make_shared<HistogramFold>(type, bins);
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::statistics_internal

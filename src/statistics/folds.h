@@ -6,7 +6,7 @@
 #include "snapdp/framework/aggregation.h"
 #include "snapdp/statistics/statistics.h"
 
-namespace snapdp {
+namespace snapdp::statistics_internal {
 
 std::shared_ptr<const Fold> count_fold();
 // Over one bounded column: totals {sum} and {sum, sum of squares}.
@@ -19,4 +19,4 @@ std::shared_ptr<const Fold> products_fold(const AtomDomain& x, const AtomDomain&
 // Over one column: a count a bin.
 std::shared_ptr<const Fold> histogram_fold(AtomType type, const Bins& bins);
 
-}  // namespace snapdp
+}  // namespace snapdp::statistics_internal

@@ -7,10 +7,14 @@
 #include <cmath>
 #include <optional>
 
-#include "snapdp/numeric/float_environment.h"
+#include "numeric/shared/float_environment.h"
 #include "statistics/construction.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace statistics_internal;
+
 namespace {
 
 struct Interval {

@@ -4,11 +4,15 @@
 #include <array>
 #include <stdexcept>
 
+#include "framework/shared/keyed_fold.h"
 #include "snapdp/error.h"
-#include "snapdp/framework/keyed_fold.h"
 #include "statistics/bin_index.h"
 
 namespace snapdp {
+
+using namespace framework_internal;
+using namespace statistics_internal;
+
 namespace {
 
 // What the states of all groups share.

@@ -7,6 +7,9 @@
 #include "statistics/construction.h"
 
 namespace snapdp {
+
+using namespace statistics_internal;
+
 namespace {
 
 constexpr std::size_t most_leaves = 100'000;

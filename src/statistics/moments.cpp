@@ -5,6 +5,9 @@
 #include "statistics/folds.h"
 
 namespace snapdp {
+
+using namespace statistics_internal;
+
 namespace {
 
 void require_power(int k) {

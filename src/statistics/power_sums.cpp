@@ -6,7 +6,7 @@
 
 #include "snapdp/numeric/exact_sum.h"
 
-namespace snapdp {
+namespace snapdp::statistics_internal {
 namespace {
 
 mp_bitcnt_t bit_count(long count) {
@@ -85,4 +85,4 @@ std::vector<Dyadic> PowerSums::totals() const {
   return result;
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::statistics_internal

@@ -7,7 +7,7 @@
 #include "snapdp/framework/chunk.h"
 #include "snapdp/framework/domain.h"
 
-namespace snapdp {
+namespace snapdp::statistics_internal {
 
 // The sums of x, x^2, ..., x^degree in fixed point: the j-th is sums_[j - 1] * 2^(j exponent_), exponent_ being that of
 // the finest row so far. A double is m 2^e with e >= -1074, so no sum is finer than 2^(-1074 j).
@@ -39,4 +39,4 @@ class PowerSums {
   Integer term_;
 };
 
-}  // namespace snapdp
+}  // namespace snapdp::statistics_internal

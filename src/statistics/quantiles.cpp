@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 #include "statistics/construction.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace statistics_internal;
+
 namespace {
 
 // The children of node `node` of a level, as places [first, end) of the level below.

@@ -8,6 +8,9 @@
 #include "statistics/folds.h"
 
 namespace snapdp {
+
+using namespace statistics_internal;
+
 namespace {
 
 Rational multiple(std::uint64_t n, const Dyadic& value) {

@@ -6,6 +6,9 @@
 #include "duckdb/source_testing.h"
 
 namespace snapdp::engine {
+
+using namespace engines_internal;
+
 namespace {
 
 using testing::AllOf;

@@ -11,6 +11,9 @@
 #include "engines/duckdb/utf8.h"
 
 namespace snapdp::engine {
+
+using namespace engines_internal;
+
 namespace {
 
 class TextBytes final : public ByteSource {

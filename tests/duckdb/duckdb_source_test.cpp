@@ -155,21 +155,23 @@ TEST(DuckdbSource, IsLockedToItsFile) {
   const ScratchFolder folder;
   const std::string mine = folder.write("mine.csv", "a\n1\n");
   const std::string other = folder.write("other.csv", "a\n1\n");
-  const engine::Connection connection({.file = std::filesystem::canonical(mine).string()});
+  const engines_internal::Connection connection({.file = std::filesystem::canonical(mine).string()});
   const auto runs = [&](const std::string& sql) {
     try {
       connection.run(sql);
       return true;
-    } catch (const engine::EngineFailure&) {
+    } catch (const engines_internal::EngineFailure&) {
       return false;
     }
   };
-  EXPECT_TRUE(runs("SELECT * FROM read_csv(" + engine::sql_text(std::filesystem::canonical(mine)) + ")"));
-  EXPECT_FALSE(runs("SELECT * FROM read_csv(" + engine::sql_text(other) + ")"));
+  EXPECT_TRUE(
+      runs("SELECT * FROM read_csv(" + engines_internal::sql_text(std::filesystem::canonical(mine)) + ")"));
+  EXPECT_FALSE(runs("SELECT * FROM read_csv(" + engines_internal::sql_text(other) + ")"));
   EXPECT_FALSE(runs("SELECT * FROM read_text('/etc/passwd')"));
   EXPECT_FALSE(runs("SELECT * FROM read_csv('https://example.com/a.csv')"));
-  EXPECT_FALSE(runs("COPY (SELECT 1) TO " + engine::sql_text((folder.path() / "out.csv").string())));
-  EXPECT_FALSE(runs("ATTACH " + engine::sql_text((folder.path() / "x.db").string())));
+  EXPECT_FALSE(
+      runs("COPY (SELECT 1) TO " + engines_internal::sql_text((folder.path() / "out.csv").string())));
+  EXPECT_FALSE(runs("ATTACH " + engines_internal::sql_text((folder.path() / "x.db").string())));
   EXPECT_FALSE(runs("INSTALL httpfs"));
   EXPECT_FALSE(runs("LOAD httpfs"));
   EXPECT_FALSE(runs("SET enable_external_access = true"));
@@ -789,9 +791,9 @@ TEST(DuckdbFold, GivesTheBitsOfTheInMemoryPathParallel) {
     const Chunk rows(std::span<const Column>(&column, 1), count);
     const std::string csv_path = folder.write("t.csv", csv);
     const std::string parquet_path = (folder.path() / "t.parquet").string();
-    run_sql({"COPY (SELECT i::BIGINT AS i, x::DOUBLE AS x FROM read_csv(" + engine::sql_text(csv_path) +
-             ", all_varchar = true)) TO " + engine::sql_text(parquet_path) +
-             " (FORMAT parquet, ROW_GROUP_SIZE 20000)"});
+    run_sql({"COPY (SELECT i::BIGINT AS i, x::DOUBLE AS x FROM read_csv(" +
+             engines_internal::sql_text(csv_path) + ", all_varchar = true)) TO " +
+             engines_internal::sql_text(parquet_path) + " (FORMAT parquet, ROW_GROUP_SIZE 20000)"});
     for (const unsigned threads : {1U, 2U, 8U}) {
       for (const std::string& path : {csv_path, parquet_path}) {
         const auto source = open_duckdb_source({.path = path, .threads = threads});

@@ -9,6 +9,9 @@
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp::engine {
+
+using namespace engines_internal;
+
 namespace {
 
 Aggregation sum_of_integers() {

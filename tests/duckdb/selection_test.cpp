@@ -17,11 +17,15 @@
 #include "duckdb/source_testing.h"
 #include "engines/duckdb/table.h"
 #include "engines/duckdb/unit_rows.h"
+#include "framework/shared/row_hash.h"
 #include "release/memory_source.h"
-#include "snapdp/framework/row_hash.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
+
+using namespace framework_internal;
+using namespace engines_internal;
+
 namespace {
 
 using testing::AllOf;
@@ -92,9 +96,10 @@ std::string write_both(const ScratchFolder& folder, const std::vector<Row>& rows
   const std::string parquet = (folder.path() / "t.parquet").string();
   run_sql(
       {"COPY (SELECT pid, k::BIGINT AS k, coalesce(x, 'nan')::DOUBLE AS x, s FROM read_csv(" +
-       engine::sql_text(csv) + ", all_varchar = true, auto_detect = false, header = true, delim = ',', " +
+       engines_internal::sql_text(csv) +
+       ", all_varchar = true, auto_detect = false, header = true, delim = ',', " +
        "quote = '', escape = '', columns = {pid: 'VARCHAR', k: 'VARCHAR', x: 'VARCHAR', s: 'VARCHAR'})) TO " +
-       engine::sql_text(parquet) + " (FORMAT parquet, ROW_GROUP_SIZE 4096)"});
+       engines_internal::sql_text(parquet) + " (FORMAT parquet, ROW_GROUP_SIZE 4096)"});
   return csv;
 }
 
@@ -373,8 +378,8 @@ TEST(DuckdbSelection, CountsRawRowsSoThatNoneGoesMissing) {
   content.replace(content.size() / 8 * 4, 4 * 9, "7\n\n,,,\n\"\n\"x\"y\n8\n\xff,\n9\n,\r,\n1,\"\n");
   const std::string bad = folder.write("bad.csv", content);
   const std::string parquet = (folder.path() / "good.parquet").string();
-  run_sql({"COPY (SELECT a::DOUBLE AS a, b FROM read_csv(" + engine::sql_text(good) + ")) TO " +
-           engine::sql_text(parquet) + " (FORMAT parquet)"});
+  run_sql({"COPY (SELECT a::DOUBLE AS a, b FROM read_csv(" + engines_internal::sql_text(good) + ")) TO " +
+           engines_internal::sql_text(parquet) + " (FORMAT parquet)"});
   for (const RowSelection& selection : selections) {
     for (const std::string& path : {good, parquet}) {
       const auto source = open_duckdb_source({.path = path, .threads = 2});
@@ -416,15 +421,15 @@ TEST(DuckdbSelection, TakesMalformedRowsForRowsOfNulls) {
 
 // The bytes that the engine holds for the rows of a file whose first column is the unit.
 std::size_t bytes_held(const std::string& path, std::uint64_t max_rows, unsigned threads) {
-  const engine::Connection connection({.threads = threads});
-  const std::unique_ptr<const engine::Table> table = engine::open_csv(path, ',');
-  const std::unique_ptr<const engine::Scan> scan = table->scan(connection);
-  engine::UnitLimits limits;
+  const engines_internal::Connection connection({.threads = threads});
+  const std::unique_ptr<const engines_internal::Table> table = engines_internal::open_csv(path, ',');
+  const std::unique_ptr<const engines_internal::Scan> scan = table->scan(connection);
+  engines_internal::UnitLimits limits;
   for (const SourceColumn& column : table->columns())
-    limits.cells.push_back(engine::exact_cell_input(*table, column.name));
+    limits.cells.push_back(engines_internal::exact_cell_input(*table, column.name));
   limits.content_cells = limits.cells.size();
   limits.max_rows = max_rows;
-  const engine::UnitRows rows(connection, limits);
+  const engines_internal::UnitRows rows(connection, limits);
   connection.run("SELECT " + rows.keep().call() + " FROM " + scan->from());
   return rows.bytes();
 }

@@ -18,6 +18,8 @@
 
 namespace snapdp {
 
+using namespace engines_internal;
+
 // A folder of the test's own, with a name made to be misread by SQL.
 class ScratchFolder {
  public:
@@ -43,12 +45,12 @@ class ScratchFolder {
 
 // Runs SQL on an unlocked DuckDB: for writing Parquet files.
 inline void run_sql(const std::vector<std::string>& statements) {
-  engine::Handle<duckdb_database, duckdb_close> database;
-  engine::Handle<duckdb_connection, duckdb_disconnect> connection;
+  engines_internal::Handle<duckdb_database, duckdb_close> database;
+  engines_internal::Handle<duckdb_connection, duckdb_disconnect> connection;
   ASSERT_EQ(duckdb_open(nullptr, database.out()), DuckDBSuccess);
   ASSERT_EQ(duckdb_connect(database.get(), connection.out()), DuckDBSuccess);
   for (const std::string& sql : statements) {
-    engine::Result result;
+    engines_internal::Result result;
     ASSERT_EQ(duckdb_query(connection.get(), sql.c_str(), result.out()), DuckDBSuccess)
         << sql << "\n"
         << duckdb_result_error(result.out());
@@ -59,7 +61,8 @@ inline void run_sql(const std::vector<std::string>& statements) {
 inline std::string write_parquet(const ScratchFolder& folder, const std::string& query,
                                  const std::string& options = "") {
   const std::string path = (folder.path() / "table.parquet").string();
-  run_sql({"COPY (" + query + ") TO " + engine::sql_text(path) + " (FORMAT parquet" + options + ")"});
+  run_sql(
+      {"COPY (" + query + ") TO " + engines_internal::sql_text(path) + " (FORMAT parquet" + options + ")"});
   return path;
 }
 

@@ -157,7 +157,7 @@ TEST(ThreeEngines, GiveTheSameBytesOnAnyNumberOfThreadsParallel) {
   const std::string parquet = write_parquet(
       folder,
       "SELECT CAST(x AS DOUBLE) AS x, CAST(y AS DOUBLE) AS y, CAST(n AS BIGINT) AS n, town FROM read_csv(" +
-          engine::sql_text(csv) + ", all_varchar = true, header = true)",
+          engines_internal::sql_text(csv) + ", all_varchar = true, header = true)",
       ", ROW_GROUP_SIZE " + std::to_string(2048 * (1 + engine() % 4)));
   for (const Case& each : every_aggregation()) {
     SCOPED_TRACE(each.name);

@@ -3,7 +3,7 @@
 // leaves the host's own settings as they were.
 //
 // This program is itself such a host: it is linked with -ffast-math, whose start-up code switches flush-to-zero on.
-#include "snapdp/numeric/float_environment.h"
+#include "numeric/shared/float_environment.h"
 
 #include <gtest/gtest.h>
 
@@ -37,6 +37,9 @@
 
 #if defined(__SSE2__)
 namespace snapdp {
+
+using namespace numeric_internal;
+
 namespace {
 
 constexpr double tiny = 0x1p-1074;

@@ -1,4 +1,4 @@
-#include "framework/first_rows.h"
+#include "framework/shared/first_rows.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,9 @@
 #include <string>
 
 namespace snapdp {
+
+using namespace framework_internal;
+
 namespace {
 
 struct Given {

@@ -1,4 +1,4 @@
-#include "snapdp/framework/row_hash.h"
+#include "framework/shared/row_hash.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,9 @@
 #include <vector>
 
 namespace snapdp {
+
+using namespace framework_internal;
+
 namespace {
 
 Column column(const std::vector<double>& values) {

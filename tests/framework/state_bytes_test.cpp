@@ -8,6 +8,9 @@
 #include "snapdp/error.h"
 
 namespace snapdp {
+
+using namespace framework_internal;
+
 namespace {
 
 // A hostile author computes a right checksum.

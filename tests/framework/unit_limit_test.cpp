@@ -10,11 +10,14 @@
 #include <set>
 #include <tuple>
 
+#include "framework/shared/row_hash.h"
 #include "snapdp/error.h"
-#include "snapdp/framework/row_hash.h"
 #include "snapdp/framework/transformation.h"
 
 namespace snapdp {
+
+using namespace framework_internal;
+
 namespace {
 
 using Row = std::tuple<std::string, std::int64_t, std::int64_t>;  // unit, group, value

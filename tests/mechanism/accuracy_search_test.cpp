@@ -14,6 +14,9 @@
 #include "snapdp/mechanism/accuracy.h"
 
 namespace snapdp {
+
+using namespace mechanism_internal;
+
 namespace {
 
 using oracle::Number;

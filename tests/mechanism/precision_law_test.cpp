@@ -1,4 +1,4 @@
-#include "mechanism/precision_law.h"
+#include "mechanism/shared/precision_law.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,9 @@
 #include "mechanism/exact_precision_law.h"
 
 namespace snapdp {
+
+using namespace mechanism_internal;
+
 namespace {
 
 struct Case {

@@ -23,6 +23,9 @@
 #include "snapdp/random/recorded_tape.h"
 
 namespace snapdp {
+
+using namespace mechanism_internal;
+
 namespace {
 
 using precision_oracle::power_of_two;

@@ -11,6 +11,9 @@
 #include "snapdp/random/recorded_tape.h"
 
 namespace snapdp {
+
+using namespace mechanism_internal;
+
 namespace {
 
 // floor(fraction + S (scale / grid) ln U + 1/2) with 8000 bits throughout and no intervals.

@@ -14,12 +14,16 @@
 #include <string>
 #include <vector>
 
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/snapping.h"
-#include "snapdp/numeric/float_environment.h"
 #include "snapdp/random/recorded_tape.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+using namespace mechanism_internal;
+
 namespace {
 
 std::vector<InstructionSet> kernels() {

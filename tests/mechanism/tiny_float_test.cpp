@@ -14,6 +14,9 @@
 #include "snapdp/mechanism/snapping.h"
 
 namespace snapdp {
+
+using namespace mechanism_internal;
+
 namespace {
 
 using precision_oracle::power_of_two;

@@ -16,11 +16,14 @@
 #include <xmmintrin.h>
 #endif
 
+#include "numeric/shared/group_sums.h"
 #include "numeric/sum_kernels.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/group_sums.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+
 namespace {
 
 using Rows = std::vector<double>;
@@ -282,27 +285,27 @@ TEST(SumKernels, TakeTheFastPathWhereTheyShouldAndStopBeforeAnInexactBlock) {
   rows[17] = -0.0;
   rows[18] = -infinity;
   const ClampBounds bounds(-1, 100);
-  const detail::ClampGrid grid(bounds, detail::least_sum_exponent);
-  const detail::ClampGrid product_grid(bounds, detail::least_product_exponent);
-  const detail::ProductGrid squares(2 * bounds.exponent());
+  const ClampGrid grid(bounds, least_sum_exponent);
+  const ClampGrid product_grid(bounds, least_product_exponent);
+  const ProductGrid squares(2 * bounds.exponent());
   for (const std::size_t bad : {std::size_t{10000}, std::size_t{0}, std::size_t{5000}, std::size_t{9999}}) {
     Rows with_bad = rows;
     if (bad < rows.size()) with_bad[bad] = 0x1p-200;
     for (const InstructionSet kernel : all_kernels()) {
       SCOPED_TRACE(to_string(kernel));
-      const detail::SumKernels& kernels = detail::sum_kernels(kernel);
+      const SumKernels& kernels = sum_kernels(kernel);
       const auto stop = [&](std::size_t block) { return bad == rows.size() ? bad : bad / block * block; };
       Int128 units[2], square_units[4], y_units[2];
       ASSERT_EQ(kernels.moments(with_bad.data(), with_bad.size(), product_grid, squares, units, square_units),
-                stop(detail::product_block));
+                stop(product_block));
       ASSERT_EQ(kernels.products(rows.data(), with_bad.data(), rows.size(), product_grid, product_grid,
                                  squares, units, y_units, square_units),
-                stop(detail::product_block));
+                stop(product_block));
       Int128 sum_units[2];
       const std::size_t done = kernels.sum(with_bad.data(), with_bad.size(), grid, sum_units);
-      ASSERT_EQ(done, stop(detail::sum_block));
-      const Dyadic sum = Dyadic(to_integer(sum_units[0]), detail::sum_unit(bounds.exponent(), 0)) +
-                         Dyadic(to_integer(sum_units[1]), detail::sum_unit(bounds.exponent(), 1));
+      ASSERT_EQ(done, stop(sum_block));
+      const Dyadic sum = Dyadic(to_integer(sum_units[0]), sum_unit(bounds.exponent(), 0)) +
+                         Dyadic(to_integer(sum_units[1]), sum_unit(bounds.exponent(), 1));
       const Rows added(with_bad.begin(), with_bad.begin() + static_cast<std::ptrdiff_t>(done));
       ASSERT_EQ(sum, expected(added, added, -1, 100, -1, 100).sum_x);
     }

@@ -1,4 +1,4 @@
-#include "snapdp/numeric/group_sums.h"
+#include "numeric/shared/group_sums.h"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +14,9 @@
 #include "snapdp/error.h"
 
 namespace snapdp {
+
+using namespace numeric_internal;
+
 namespace {
 
 using Groups = std::vector<std::uint32_t>;

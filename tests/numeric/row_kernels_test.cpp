@@ -1,4 +1,4 @@
-#include "snapdp/numeric/row_kernels.h"
+#include "numeric/shared/row_kernels.h"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,9 @@
 #endif
 
 namespace snapdp {
+
+using namespace numeric_internal;
+
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -11,10 +11,13 @@
 #include "mechanism/csv_rows.h"
 #include "mechanism/exact_precision_law.h"
 #include "mechanism/law_oracle.h"
-#include "mechanism/precision_law.h"
+#include "mechanism/shared/precision_law.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
+
+using namespace mechanism_internal;
+
 namespace {
 
 Rational parsed(const std::string& text) {

@@ -18,6 +18,9 @@
 #include "snapdp/error.h"
 
 namespace snapdp {
+
+using namespace privacy_internal;
+
 namespace {
 
 using testing::HasSubstr;

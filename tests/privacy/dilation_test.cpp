@@ -11,11 +11,14 @@
 #include <vector>
 
 #include "mechanism/law_oracle.h"
-#include "mechanism/precision_law.h"
+#include "mechanism/shared/precision_law.h"
 #include "snapdp/error.h"
 #include "snapdp/privacy/certificate.h"
 
 namespace snapdp {
+
+using namespace mechanism_internal;
+
 namespace {
 
 using testing::HasSubstr;

@@ -11,6 +11,9 @@
 #include "snapdp/privacy/ledger.h"
 
 namespace snapdp {
+
+using namespace privacy_internal;
+
 namespace {
 
 using ledger_testing::charge;

@@ -8,6 +8,9 @@
 #include "privacy/ledger_testing.h"
 
 namespace snapdp {
+
+using namespace privacy_internal;
+
 namespace {
 
 using ledger_format::parse_charges;

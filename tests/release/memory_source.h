@@ -12,11 +12,13 @@
 #include <variant>
 #include <vector>
 
-#include "snapdp/framework/row_hash.h"
+#include "framework/shared/row_hash.h"
 #include "snapdp/framework/unit_limit.h"
 #include "snapdp/release/source.h"
 
 namespace snapdp {
+
+using namespace framework_internal;
 
 class MemorySource : public Source {
  public:

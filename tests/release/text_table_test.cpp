@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "release/shared/suggestion.h"
 #include "snapdp/error.h"
-#include "snapdp/release/suggestion.h"
 
 namespace snapdp {
+
+using namespace release_internal;
+
 namespace {
 
 TEST(TextTable, AlignsColumnsByCharactersAndLeavesOutEmptyOnes) {

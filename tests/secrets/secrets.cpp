@@ -29,6 +29,9 @@
 #include "snapdp/random/recorded_tape.h"
 
 namespace snapdp {
+
+using namespace mechanism_internal;
+
 namespace {
 
 template <typename Values>

@@ -5,12 +5,15 @@
 #include <map>
 #include <random>
 
+#include "framework/shared/keyed_fold.h"
 #include "snapdp/error.h"
-#include "snapdp/framework/keyed_fold.h"
 #include "snapdp/framework/measurement.h"
 #include "snapdp/statistics/moments.h"
 
 namespace snapdp {
+
+using namespace framework_internal;
+
 namespace {
 
 Aggregation dropped_sum(const VectorDomain& rest, Metric metric) {

@@ -15,6 +15,9 @@
 #include "snapdp/statistics/grouped.h"
 
 namespace snapdp {
+
+using namespace framework_internal;
+
 namespace {
 
 using testing::HasSubstr;

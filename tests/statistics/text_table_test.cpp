@@ -8,6 +8,9 @@
 #include "statistics/bin_index.h"
 
 namespace snapdp {
+
+using namespace statistics_internal;
+
 namespace {
 
 // Texts of every length around the word size that differ in one byte only, zero bytes and bytes above 127 included.

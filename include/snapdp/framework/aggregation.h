@@ -14,7 +14,9 @@
 
 namespace snapdp {
 
+namespace framework_internal {
 class KeyIndex;
+}
 
 // What a fold has seen, in canonical form: equal multisets of rows give equal totals.
 struct Totals {
@@ -99,7 +101,7 @@ class Aggregation {
   void update(AggregateState& state, const Chunk& rows) const;
   // For a grouped aggregation of rows as they come, the index of its keys (see keyed_fold.h), else null. An engine that
   // has one key for many rows, as in a dictionary, finds its place once.
-  const KeyIndex* key_index() const;
+  const framework_internal::KeyIndex* key_index() const;
   // update() for rows whose first cell key_index() has found at places[i]; `rest` are the other columns.
   void update_placed(AggregateState& state, const std::uint32_t* places, const Chunk& rest) const;
   // Throws a mismatch error for states of different aggregations (other bounds, another column type ...).

@@ -36,6 +36,10 @@
 
 namespace snapdp {
 
+namespace privacy_internal {
+class LedgerFile;
+}
+
 // What the budget protects. A specification that declares anything else may not spend from the ledger. The
 // names are the custodian's; nothing here is ever derived from rows.
 struct LedgerIdentity {
@@ -170,9 +174,8 @@ class Ledger {
   void set_lock_wait(std::chrono::milliseconds wait);
 
  private:
-  class File;
-  explicit Ledger(std::unique_ptr<File> file);
-  std::unique_ptr<File> file_;
+  explicit Ledger(std::unique_ptr<privacy_internal::LedgerFile> file);
+  std::unique_ptr<privacy_internal::LedgerFile> file_;
 };
 
 }  // namespace snapdp

@@ -36,6 +36,10 @@
 
 namespace snapdp {
 
+namespace statistics_internal {
+class BinIndex;
+}
+
 // The number of rows. Under a size-preserving metric its sensitivity is 0: release the public size itself.
 // Proof: proofs/make_count.md.
 Aggregation make_count(const VectorDomain& domain, Metric metric);
@@ -83,7 +87,7 @@ class Bins {
   std::string description() const;
 
  private:
-  friend class BinIndex;
+  friend class statistics_internal::BinIndex;
   enum class Kind { numbers, texts, edges };
   Kind kind_ = Kind::numbers;
   std::vector<Dyadic> numbers_;

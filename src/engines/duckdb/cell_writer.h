@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 class CellWriter {
  public:
@@ -39,4 +39,4 @@ class CellWriter {
   char* values_;
 };
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -6,7 +6,7 @@
 
 #include "snapdp/error.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 namespace {
 
 // DuckDB's validity masks are 64-bit words, a Column's are bytes.
@@ -101,4 +101,4 @@ Column CellReader::column(std::size_t input, duckdb_vector vector, std::size_t f
       .column[0];
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -9,7 +9,7 @@
 #include "engines/duckdb/registered_function.h"
 #include "snapdp/framework/transformation.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 // One argument of a function that DuckDB calls.
 struct CellInput {
@@ -47,4 +47,4 @@ class CellReader {
   std::vector<std::shared_ptr<const RowFunction>> convert_;  // one an input, or null
 };
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -6,10 +6,13 @@
 #include <string_view>
 #include <thread>
 
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/float_environment.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
+
+using namespace numeric_internal;
+
 namespace {
 
 using Config = Handle<duckdb_config, duckdb_destroy_config>;
@@ -133,4 +136,4 @@ Result Connection::run(const std::string& sql, const std::function<void(double)>
   return result;
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 // Owns a handle of the C interface.
 template <typename T, void (*destroy)(T*)>
@@ -90,4 +90,4 @@ class Connection {
   Handle<duckdb_connection, duckdb_disconnect> connection_;
 };
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -13,7 +13,7 @@
 #include "snapdp/error.h"
 #include "snapdp/text.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 namespace {
 
 [[noreturn]] void bad_header(const std::string& problem) {
@@ -155,4 +155,4 @@ void CsvFile::read_header(char delimiter) {
   format_ = {delimiter, line.line_end, names_.size(), nameless(names_.back())};
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

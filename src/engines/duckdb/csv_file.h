@@ -10,7 +10,7 @@
 
 #include "engines/duckdb/csv_rows.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 // Throws invalid_argument unless `delimiter` may separate cells.
 void check_csv_delimiter(char delimiter);
@@ -48,4 +48,4 @@ class CsvFile final : public ByteSource {
   std::uint64_t first_row_ = 0;
 };
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -5,7 +5,7 @@
 
 #include "engines/duckdb/utf8.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 // ---- Where rows end ---------------------------------------------------------------------------------------------------
 
@@ -260,4 +260,4 @@ void CsvRowReader::undouble() {
   }
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

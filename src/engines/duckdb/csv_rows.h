@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 inline constexpr char csv_quote = '"';
 // Without the line's end.
@@ -146,4 +146,4 @@ class CsvRowReader {
   std::string single_;
 };
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -9,7 +9,7 @@
 #include "engines/duckdb/registration.h"
 #include "snapdp/error.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 class CsvScan::Reader {
  public:
@@ -118,4 +118,4 @@ void CsvScan::finish() const {
   reader_->file().require_unchanged();
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

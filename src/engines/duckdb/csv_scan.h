@@ -12,7 +12,7 @@
 #include "engines/duckdb/csv_file.h"
 #include "engines/duckdb/table.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 // For one query.
 class CsvScan final : public Scan {
@@ -35,4 +35,4 @@ class CsvScan final : public Scan {
   RegisteredFunction function_;
 };
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

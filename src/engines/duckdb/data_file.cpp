@@ -14,7 +14,7 @@
 #include "snapdp/error.h"
 #include "snapdp/text.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 namespace {
 
 constexpr const char* patterns = "*?[";
@@ -120,4 +120,4 @@ DataFile find_data_file(const DuckdbOptions& options) {
   return file;
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

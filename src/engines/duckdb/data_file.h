@@ -5,7 +5,7 @@
 
 #include "snapdp/engines/duckdb/duckdb_source.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 struct DataFile {
   std::string path;                     // the full name of a regular file
@@ -16,4 +16,4 @@ struct DataFile {
 // Throws invalid_argument and io as open_duckdb_source() does.
 DataFile find_data_file(const DuckdbOptions& options);
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

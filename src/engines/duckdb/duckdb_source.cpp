@@ -11,17 +11,10 @@
 #include "snapdp/error.h"
 
 namespace snapdp {
-namespace {
 
-using engine::CellInput;
-using engine::Connection;
-using engine::DataFile;
-using engine::EngineFailure;
-using engine::FoldAggregation;
-using engine::FoldFunction;
-using engine::RegisteredFunction;
-using engine::RowQuery;
-using engine::Table;
+using namespace engines_internal;
+
+namespace {
 
 // Everything may come from a file, so the aggregation must take everything.
 void check_domain(const FoldRequest& request) {
@@ -52,7 +45,7 @@ class PlacedKeys {
   }
   std::vector<RegisteredFunction> functions(const Connection& connection) const {
     std::vector<RegisteredFunction> functions;
-    for (const Key& key : keys_) functions.push_back(engine::key_function(connection, key.input, *key.index));
+    for (const Key& key : keys_) functions.push_back(key_function(connection, key.input, *key.index));
     return functions;
   }
 
@@ -91,13 +84,13 @@ class Pass {
       aggregation.aggregation = request.aggregation;
       for (std::size_t i = 0; i < request.columns.size(); ++i) {
         const AtomType wanted = request.aggregation->input_domain().columns()[i].type;
-        const CellInput input = query.input(engine::cell_input(table, request.columns[i], wanted));
+        const CellInput input = query.input(cell_input(table, request.columns[i], wanted));
         const KeyIndex* const index = i == 0 ? request.aggregation->key_index() : nullptr;
         if (index != nullptr) {
           aggregation.places = keys.place_of(input, *index);
           continue;
         }
-        aggregation.inputs.push_back(engine::place_of(input, inputs));
+        aggregation.inputs.push_back(place_of(input, inputs));
       }
     }
     keys_ = keys.functions(connection);
@@ -108,8 +101,8 @@ class Pass {
 
   std::string sql(const std::string& from) const { return "SELECT " + function_->call() + " FROM " + from; }
 
-  engine::FoldedRows take(engine::Result& result) {
-    const engine::DataChunk chunk(duckdb_fetch_chunk(*result.out()));
+  FoldedRows take(Result& result) {
+    const DataChunk chunk(duckdb_fetch_chunk(*result.out()));
     if (chunk.get() == nullptr) throw EngineFailure(EngineFailure::Kind::other);
     const auto* places = static_cast<const std::uint64_t*>(
         duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk.get(), 0)));
@@ -144,14 +137,14 @@ class DuckdbSource final : public Source {
     std::vector<Pass> passes = passes_of(requests);
     for (Pass& pass : passes) pass.prepare(connection_, *table, requests, query);
 
-    const std::unique_ptr<const engine::Scan> scan = table->scan(connection_);
+    const std::unique_ptr<const Scan> scan = table->scan(connection_);
     try {
       return fold(passes, requests.size(), *scan, query, progress);
     } catch (const EngineFailure& failure) {
       scan->rethrow();
       query.rethrow();
       for (const Pass& pass : passes) pass.rethrow();
-      engine::report(failure, *table);
+      report(failure, *table);
     }
   }
 
@@ -168,7 +161,7 @@ class DuckdbSource final : public Source {
     return passes;
   }
 
-  FoldResult fold(std::vector<Pass>& passes, std::size_t requests, const engine::Scan& scan, RowQuery& query,
+  FoldResult fold(std::vector<Pass>& passes, std::size_t requests, const Scan& scan, RowQuery& query,
                   const Progress& progress) {
     double most = -1;  // told so far, in whichever query
     const auto tell = [&](double percent) {
@@ -182,8 +175,8 @@ class DuckdbSource final : public Source {
     FoldResult result;
     std::vector<std::optional<AggregateState>> states(requests);
     for (Pass& pass : passes) {
-      engine::Result rows = run(pass.sql(query.from(scan, pass.groups())));
-      engine::FoldedRows folded = pass.take(rows);
+      Result rows = run(pass.sql(query.from(scan, pass.groups())));
+      FoldedRows folded = pass.take(rows);
       result.rows = query.raw_rows().value_or(folded.rows);
       for (std::size_t k = 0; k < folded.states.size(); ++k)
         states[pass.places()[k]] = std::move(folded.states[k]);
@@ -194,8 +187,8 @@ class DuckdbSource final : public Source {
   }
 
   std::unique_ptr<const Table> open_table() const {
-    return file_.format == FileFormat::csv ? engine::open_csv(file_.path, file_.delimiter)
-                                           : engine::open_parquet(connection_, file_.path);
+    return file_.format == FileFormat::csv ? open_csv(file_.path, file_.delimiter)
+                                           : open_parquet(connection_, file_.path);
   }
 
   DataFile file_;
@@ -205,7 +198,7 @@ class DuckdbSource final : public Source {
 }  // namespace
 
 std::unique_ptr<Source> open_duckdb_source(const DuckdbOptions& options) {
-  return std::make_unique<DuckdbSource>(engine::find_data_file(options), options.threads);
+  return std::make_unique<DuckdbSource>(find_data_file(options), options.threads);
 }
 
 }  // namespace snapdp

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 namespace {
 
 using namespace std::string_view_literals;
@@ -102,4 +102,4 @@ std::string not_parquet(std::string_view start) {
              : other;
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -5,7 +5,7 @@
 
 #include "engines/duckdb/registration.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 class FoldFunction::Pass {
  public:
@@ -112,4 +112,4 @@ FoldedRows FoldFunction::take(std::uint64_t value) {
   return pass_->take(value);
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -17,7 +17,7 @@
 #include "engines/duckdb/registered_function.h"
 #include "snapdp/framework/aggregation.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 struct FoldAggregation {
   const Aggregation* aggregation = nullptr;
@@ -51,4 +51,4 @@ class FoldFunction : public RegisteredFunction {
   std::shared_ptr<Pass> pass_;
 };
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

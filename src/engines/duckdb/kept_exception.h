@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 // The first exception of a query's callbacks, which run on several threads.
 class KeptException {
@@ -25,4 +25,4 @@ class KeptException {
   std::exception_ptr error_;
 };
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -4,7 +4,7 @@
 
 #include "engines/duckdb/registration.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 namespace {
 
 class Places {
@@ -39,4 +39,4 @@ RegisteredFunction key_function(const Connection& connection, const CellInput& i
                          CallRate::once_a_value, places);
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

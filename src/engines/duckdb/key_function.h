@@ -7,11 +7,13 @@
 
 #include "engines/duckdb/cells.h"
 #include "engines/duckdb/registered_function.h"
-#include "snapdp/framework/keyed_fold.h"
+#include "framework/shared/keyed_fold.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
+
+using namespace framework_internal;
 
 // Its value is a UINTEGER, never null. The index must live until the last query with it has run.
 RegisteredFunction key_function(const Connection& connection, const CellInput& input, const KeyIndex& index);
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

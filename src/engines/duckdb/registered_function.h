@@ -8,7 +8,7 @@
 #include "engines/duckdb/connection.h"
 #include "engines/duckdb/kept_exception.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 // An argument of a call: what it is in SQL and the type that this has.
 struct Argument {
@@ -31,4 +31,4 @@ class RegisteredFunction {
   std::shared_ptr<const KeptException> exception_;
 };
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -6,6 +6,8 @@
 
 namespace snapdp::engine::detail {
 
+using namespace engines_internal;
+
 std::string new_name(const std::string& stem) {
   static std::atomic<std::uint64_t> next{0};
   return stem + "_" + std::to_string(next++);

@@ -16,7 +16,7 @@
 
 #include "engines/duckdb/registered_function.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 // How often DuckDB may call a scalar function.
 enum class CallRate {
@@ -297,4 +297,4 @@ RegisteredFunction register_table(const Connection& connection, const std::strin
   return detail::registered(name, {}, object);
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

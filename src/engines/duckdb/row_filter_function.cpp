@@ -5,9 +5,11 @@
 #include <atomic>
 
 #include "engines/duckdb/registration.h"
-#include "snapdp/framework/row_hash.h"
+#include "framework/shared/row_hash.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
+
+using namespace framework_internal;
 
 class RowFilterFunction::Calls {
  public:
@@ -56,4 +58,4 @@ std::uint64_t RowFilterFunction::rows() const {
   return calls_->rows();
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -13,7 +13,7 @@
 #include "engines/duckdb/registered_function.h"
 #include "snapdp/framework/predicate.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 // Numbers stand for inputs.
 struct RowFilter {
@@ -39,4 +39,4 @@ class RowFilterFunction : public RegisteredFunction {
   std::shared_ptr<Calls> calls_;
 };
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

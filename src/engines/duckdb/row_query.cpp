@@ -4,7 +4,7 @@
 
 #include "snapdp/error.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 namespace {
 
 void check_limit(const char* parameter, std::uint64_t limit) {
@@ -115,4 +115,4 @@ void RowQuery::rethrow() const {
   for (const RegisteredFunction& table : tables_) table.rethrow();
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

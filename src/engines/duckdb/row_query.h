@@ -17,7 +17,7 @@
 #include "engines/duckdb/unit_rows.h"
 #include "snapdp/release/source.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 class RowQuery {
  public:
@@ -57,4 +57,4 @@ class RowQuery {
   std::vector<RegisteredFunction> tables_;     // of rows_
 };
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

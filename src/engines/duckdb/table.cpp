@@ -10,7 +10,7 @@
 #include "snapdp/error.h"
 #include "snapdp/text.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 namespace {
 
 class CsvTable final : public Table {
@@ -328,4 +328,4 @@ void report(const EngineFailure& failure, const Table& table) {
   throw Error(ErrorCode::io, "engine", "engine: DuckDB failed to read the data");
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -11,7 +11,7 @@
 #include "engines/duckdb/connection.h"
 #include "snapdp/release/source.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 // How the cells of a column are stored.
 enum class Storage {
@@ -74,4 +74,4 @@ std::unique_ptr<const Table> open_parquet(const Connection& connection, const st
 // Throws the Error that stands for a failure of the engine over this table.
 [[noreturn]] void report(const EngineFailure& failure, const Table& table);
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -13,12 +13,15 @@
 
 #include "engines/duckdb/cell_writer.h"
 #include "engines/duckdb/registration.h"
-#include "framework/first_rows.h"
-#include "framework/group_limit.h"
+#include "framework/shared/first_rows.h"
+#include "framework/shared/group_limit.h"
+#include "framework/shared/row_hash.h"
 #include "snapdp/error.h"
-#include "snapdp/framework/row_hash.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
+
+using namespace framework_internal;
+
 namespace {
 
 // Units are spread over so many stores, so that threads seldom wait for each other.
@@ -42,7 +45,7 @@ void keep_first_groups(const GroupLimits& limits, std::string_view unit, std::ve
     content.assign(unit).append(group);
     grouped.push_back({hash_content(RowHashKey::groups, content), group, rows[i].hash, rows[i].record, i});
   }
-  snapdp::keep_first_groups(limits.limit, grouped);
+  framework_internal::keep_first_groups(limits.limit, grouped);
   std::vector<Row> kept;
   for (const GroupedRow& row : grouped) kept.push_back(rows[row.number]);
   rows = std::move(kept);
@@ -272,4 +275,4 @@ std::size_t UnitRows::bytes() const {
   return store_->bytes();
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

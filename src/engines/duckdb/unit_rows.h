@@ -6,7 +6,7 @@
 //   RegisteredFunction rows = kept.rows(groups);
 //   connection.run("SELECT ... FROM " + rows.call());
 //
-// They are held in memory, in the order of FirstRows (src/framework/first_rows.h): whatever the order in which rows come, no
+// They are held in memory, in the order of FirstRows (src/framework/shared/first_rows.h): whatever the order in which rows come, no
 // more than it says.
 #pragma once
 
@@ -19,7 +19,7 @@
 #include "engines/duckdb/registered_function.h"
 #include "snapdp/framework/unit_limit.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
 
 struct UnitLimits {
   // What the rows have, as it is stored. The first `content_cells` say which rows are kept; the others are functions of
@@ -61,4 +61,4 @@ class UnitRows {
   RegisteredFunction keep_;
 };
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

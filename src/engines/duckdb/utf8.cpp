@@ -5,7 +5,8 @@
 
 #include "snapdp/text.h"
 
-namespace snapdp::engine {
+namespace snapdp::engines_internal {
+
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     std::uint64_t word = 0;
@@ -31,4 +32,4 @@ bool is_ascii(std::string_view text) {
   return all < 0x80;
 }
 
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

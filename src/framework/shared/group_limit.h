@@ -7,7 +7,7 @@
 
 #include "snapdp/framework/unit_limit.h"
 
-namespace snapdp {
+namespace snapdp::framework_internal {
 
 // A row of the unit. Its views belong to the caller.
 struct GroupedRow {
@@ -22,4 +22,4 @@ struct GroupedRow {
 // each of these groups the max_rows rows that come first by hash and then by content.
 void keep_first_groups(const GroupLimit& limit, std::vector<GroupedRow>& rows);
 
-}  // namespace snapdp
+}  // namespace snapdp::framework_internal

@@ -9,7 +9,7 @@
 
 #include "snapdp/framework/aggregation.h"
 
-namespace snapdp {
+namespace snapdp::framework_internal {
 
 // The places of cells among public keys.
 class KeyIndex {
@@ -56,4 +56,4 @@ class SideBySideFold : public Fold {
   virtual std::unique_ptr<GroupStates> start_groups(std::size_t groups) const = 0;
 };
 
-}  // namespace snapdp
+}  // namespace snapdp::framework_internal

@@ -12,7 +12,7 @@
 
 #include "snapdp/numeric/instruction_set.h"
 
-namespace snapdp {
+namespace snapdp::numeric_internal {
 
 // out[i] = in[i] clamped to [lower, upper]; lower <= upper. Infinities clamp, zero becomes +0, and a NaN (the
 // caller's mistake: impute or drop first) becomes `lower`.
@@ -46,4 +46,4 @@ std::size_t mark_nulls(const std::uint8_t* validity, std::size_t offset, std::si
 std::size_t mark_missing_doubles(const double* in, const std::uint8_t* validity, std::size_t offset,
                                  std::size_t rows, std::uint8_t* keeps);
 
-}  // namespace snapdp
+}  // namespace snapdp::numeric_internal

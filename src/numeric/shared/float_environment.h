@@ -11,7 +11,7 @@
 
 #include "snapdp/numeric/strict_arithmetic.h"
 
-namespace snapdp {
+namespace snapdp::numeric_internal {
 
 class FloatEnvironment {
  public:
@@ -59,4 +59,4 @@ inline double pinned(double value) noexcept {
   return value;
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::numeric_internal

@@ -1,4 +1,4 @@
-#include "mechanism/certified.h"
+#include "numeric/shared/certified.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,9 @@
 #include "snapdp/error.h"
 
 namespace snapdp::certified {
+
+using namespace numeric_internal;
+
 namespace {
 
 // True when `enclosure` holds `exact` and is narrower than 2^-88 of it: neither sign below is decided against

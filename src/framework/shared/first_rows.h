@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace snapdp {
+namespace snapdp::framework_internal {
 
 class FirstRows {
  public:
@@ -93,4 +93,4 @@ class FirstRows {
   std::size_t live_ = 0;  // bytes in rows_ that are in use
 };
 
-}  // namespace snapdp
+}  // namespace snapdp::framework_internal

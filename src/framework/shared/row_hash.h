@@ -14,7 +14,7 @@
 
 #include "snapdp/framework/chunk.h"
 
-namespace snapdp {
+namespace snapdp::framework_internal {
 
 // The two keys: what is kept of a unit's rows tells nothing about which of its groups are kept. The values are the
 // ASCII codes of "SnapRows" and "SnapGrps"; they are part of the format of results and never change.
@@ -44,4 +44,4 @@ ContentCell take_cell(std::string_view& content);
 // False for a cell that names no privacy unit: null, NaN or text of nothing but white space.
 bool names_unit(const Column& column, std::size_t row);
 
-}  // namespace snapdp
+}  // namespace snapdp::framework_internal

@@ -7,8 +7,6 @@
 // therefore correctly rounded, and the same whichever type decided it.
 #pragma once
 
-#include <mpfr.h>
-
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -16,10 +14,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "snapdp/numeric/float_environment.h"
+#include "numeric/shared/float_environment.h"
+#include "numeric/shared/real.h"
 #include "snapdp/numeric/rational.h"
 
-namespace snapdp::certified {
+namespace snapdp::numeric_internal::certified {
 
 // Thrown by a decision that the enclosure does not settle, and by Fast outside its range; only certify() sees
 // it.
@@ -105,10 +104,6 @@ class Wide {
   explicit Wide(double value);
   explicit Wide(const Rational& value);
   static Wide scaled(double value, long exponent);
-  Wide(const Wide& other);
-  Wide(Wide&& other) noexcept;
-  Wide& operator=(Wide other) noexcept;
-  ~Wide();
 
   friend Wide operator-(const Wide& a);
   friend Wide operator+(const Wide& a, const Wide& b);
@@ -133,8 +128,8 @@ class Wide {
   friend Rational upper_end(const Wide& a);
 
  private:
-  mpfr_t low_;
-  mpfr_t high_;
+  Real low_;
+  Real high_;
 };
 
 // A rational that formulas read many times; converted to Fast once.
@@ -260,4 +255,4 @@ inline Fast operator*(const Fast& a, const Fast& b) {
   return Fast(z.hi, z.lo, (spread + rounding) * internal::round_up_factor);
 }
 
-}  // namespace snapdp::certified
+}  // namespace snapdp::numeric_internal::certified

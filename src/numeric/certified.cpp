@@ -1,4 +1,4 @@
-#include "mechanism/certified.h"
+#include "numeric/shared/certified.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "snapdp/error.h"
 
-namespace snapdp::certified {
+namespace snapdp::numeric_internal::certified {
 namespace {
 
 using internal::fast_two_sum;
@@ -134,8 +134,8 @@ struct PowerTable {
 const PowerTable& power_table() {
   static const PowerTable table = [] {
     PowerTable result;
-    mpfr_t x;
-    mpfr_init2(x, 200);
+    Real owner(200);
+    const mpfr_ptr x = owner.get();
     for (std::size_t i = 0; i <= 256; ++i) {
       mpfr_set_si_2exp(x, static_cast<long>(i) - 128, -8, MPFR_RNDN);
       mpfr_exp2(x, x, MPFR_RNDN);
@@ -144,7 +144,6 @@ const PowerTable& power_table() {
       mpfr_sub_d(x, x, hi, MPFR_RNDN);
       result.at[i] = {hi, mpfr_get_d(x, MPFR_RNDN)};
     }
-    mpfr_clear(x);
     return result;
   }();
   return table;
@@ -279,12 +278,12 @@ Fast floor(const Fast& a) {
 namespace {
 
 // The ends of [hi + lo - radius, hi + lo + radius] as normalised pairs, rounded outwards.
-struct Ends {
+struct Extent {
   Pair low;
   Pair high;
 };
 
-Ends ends(double hi, double lo, double radius) {
+Extent extent(double hi, double lo, double radius) {
   if (radius == 0) return {{hi, lo}, {hi, lo}};
   const double reach = radius * (1 + 0x1p-40) + std::fabs(lo) * 0x1p-51;
   return {two_sum(hi, lo - reach), two_sum(hi, lo + reach)};
@@ -306,12 +305,12 @@ double agreed(double a, double b, long exponent) {
 }  // namespace
 
 double round_nearest(const Fast& a, long exponent) {
-  const Ends e = ends(a.hi_, a.lo_, a.radius_);
+  const Extent e = extent(a.hi_, a.lo_, a.radius_);
   return agreed(e.low.hi, e.high.hi, exponent);
 }
 
 double round_up(const Fast& a, long exponent) {
-  const Ends e = ends(a.hi_, a.lo_, a.radius_);
+  const Extent e = extent(a.hi_, a.lo_, a.radius_);
   return agreed(ceiling(e.low), ceiling(e.high), exponent);
 }
 
@@ -339,103 +338,78 @@ Wide::Precision::~Precision() {
   last_attempt = outer_last_;
 }
 
-Wide::Wide() {
-  mpfr_init2(low_, current_bits);
-  mpfr_init2(high_, current_bits);
-  mpfr_set_zero(low_, 1);
-  mpfr_set_zero(high_, 1);
+Wide::Wide() : low_(current_bits), high_(current_bits) {
+  mpfr_set_zero(low_.get(), 1);
+  mpfr_set_zero(high_.get(), 1);
 }
 
 Wide::Wide(double value) : Wide() {
-  mpfr_set_d(low_, value, MPFR_RNDD);
-  mpfr_set_d(high_, value, MPFR_RNDU);
+  mpfr_set_d(low_.get(), value, MPFR_RNDD);
+  mpfr_set_d(high_.get(), value, MPFR_RNDU);
 }
 
 Wide::Wide(const Rational& value) : Wide() {
-  mpfr_set_q(low_, value.get_mpq_t(), MPFR_RNDD);
-  mpfr_set_q(high_, value.get_mpq_t(), MPFR_RNDU);
+  mpfr_set_q(low_.get(), value.get_mpq_t(), MPFR_RNDD);
+  mpfr_set_q(high_.get(), value.get_mpq_t(), MPFR_RNDU);
 }
 
 Wide Wide::scaled(double value, long exponent) {
   Wide result(value);
-  mpfr_mul_2si(result.low_, result.low_, exponent, MPFR_RNDD);
-  mpfr_mul_2si(result.high_, result.high_, exponent, MPFR_RNDU);
+  mpfr_mul_2si(result.low_.get(), result.low_.get(), exponent, MPFR_RNDD);
+  mpfr_mul_2si(result.high_.get(), result.high_.get(), exponent, MPFR_RNDU);
   return result;
-}
-
-Wide::Wide(const Wide& other) {
-  mpfr_init2(low_, mpfr_get_prec(other.low_));
-  mpfr_init2(high_, mpfr_get_prec(other.high_));
-  mpfr_set(low_, other.low_, MPFR_RNDD);
-  mpfr_set(high_, other.high_, MPFR_RNDU);
-}
-
-Wide::Wide(Wide&& other) noexcept : Wide() {
-  mpfr_swap(low_, other.low_);
-  mpfr_swap(high_, other.high_);
-}
-
-Wide& Wide::operator=(Wide other) noexcept {
-  mpfr_swap(low_, other.low_);
-  mpfr_swap(high_, other.high_);
-  return *this;
-}
-
-Wide::~Wide() {
-  mpfr_clear(low_);
-  mpfr_clear(high_);
 }
 
 Wide operator-(const Wide& a) {
   Wide result;
-  mpfr_neg(result.low_, a.high_, MPFR_RNDD);
-  mpfr_neg(result.high_, a.low_, MPFR_RNDU);
+  mpfr_neg(result.low_.get(), a.high_.get(), MPFR_RNDD);
+  mpfr_neg(result.high_.get(), a.low_.get(), MPFR_RNDU);
   return result;
 }
 
 Wide operator+(const Wide& a, const Wide& b) {
   Wide result;
-  mpfr_add(result.low_, a.low_, b.low_, MPFR_RNDD);
-  mpfr_add(result.high_, a.high_, b.high_, MPFR_RNDU);
+  mpfr_add(result.low_.get(), a.low_.get(), b.low_.get(), MPFR_RNDD);
+  mpfr_add(result.high_.get(), a.high_.get(), b.high_.get(), MPFR_RNDU);
   return result;
 }
 
 Wide operator-(const Wide& a, const Wide& b) {
   Wide result;
-  mpfr_sub(result.low_, a.low_, b.high_, MPFR_RNDD);
-  mpfr_sub(result.high_, a.high_, b.low_, MPFR_RNDU);
+  mpfr_sub(result.low_.get(), a.low_.get(), b.high_.get(), MPFR_RNDD);
+  mpfr_sub(result.high_.get(), a.high_.get(), b.low_.get(), MPFR_RNDU);
   return result;
 }
 
 Wide operator*(const Wide& a, const Wide& b) {
   Wide result;
   Wide corner;
-  mpfr_mul(result.low_, a.low_, b.low_, MPFR_RNDD);
-  mpfr_mul(result.high_, a.low_, b.low_, MPFR_RNDU);
+  mpfr_mul(result.low_.get(), a.low_.get(), b.low_.get(), MPFR_RNDD);
+  mpfr_mul(result.high_.get(), a.low_.get(), b.low_.get(), MPFR_RNDU);
   const auto include = [&](mpfr_srcptr x, mpfr_srcptr y) {
-    mpfr_mul(corner.low_, x, y, MPFR_RNDD);
-    mpfr_mul(corner.high_, x, y, MPFR_RNDU);
-    mpfr_min(result.low_, result.low_, corner.low_, MPFR_RNDD);
-    mpfr_max(result.high_, result.high_, corner.high_, MPFR_RNDU);
+    mpfr_mul(corner.low_.get(), x, y, MPFR_RNDD);
+    mpfr_mul(corner.high_.get(), x, y, MPFR_RNDU);
+    mpfr_min(result.low_.get(), result.low_.get(), corner.low_.get(), MPFR_RNDD);
+    mpfr_max(result.high_.get(), result.high_.get(), corner.high_.get(), MPFR_RNDU);
   };
-  include(a.low_, b.high_);
-  include(a.high_, b.low_);
-  include(a.high_, b.high_);
+  include(a.low_.get(), b.high_.get());
+  include(a.high_.get(), b.low_.get());
+  include(a.high_.get(), b.high_.get());
   return result;
 }
 
 Wide operator/(const Wide& a, const Wide& b) {
-  if (mpfr_sgn(b.low_) != mpfr_sgn(b.high_) || mpfr_zero_p(b.low_)) throw Undecided();
+  if (mpfr_sgn(b.low_.get()) != mpfr_sgn(b.high_.get()) || mpfr_zero_p(b.low_.get())) throw Undecided();
   Wide inverse;
-  mpfr_ui_div(inverse.low_, 1, b.high_, MPFR_RNDD);
-  mpfr_ui_div(inverse.high_, 1, b.low_, MPFR_RNDU);
+  mpfr_ui_div(inverse.low_.get(), 1, b.high_.get(), MPFR_RNDD);
+  mpfr_ui_div(inverse.high_.get(), 1, b.low_.get(), MPFR_RNDU);
   return a * inverse;
 }
 
 Wide ldexp(const Wide& a, int k) {
   Wide result;
-  mpfr_mul_2si(result.low_, a.low_, k, MPFR_RNDD);
-  mpfr_mul_2si(result.high_, a.high_, k, MPFR_RNDU);
+  mpfr_mul_2si(result.low_.get(), a.low_.get(), k, MPFR_RNDD);
+  mpfr_mul_2si(result.high_.get(), a.high_.get(), k, MPFR_RNDU);
   return result;
 }
 
@@ -451,41 +425,41 @@ void increasing(mpfr_ptr low, mpfr_ptr high, mpfr_srcptr a_low, mpfr_srcptr a_hi
 }  // namespace
 
 Wide sqrt(const Wide& a) {
-  if (mpfr_sgn(a.low_) < 0) throw Undecided();
+  if (mpfr_sgn(a.low_.get()) < 0) throw Undecided();
   Wide result;
-  increasing(result.low_, result.high_, a.low_, a.high_, mpfr_sqrt);
+  increasing(result.low_.get(), result.high_.get(), a.low_.get(), a.high_.get(), mpfr_sqrt);
   return result;
 }
 
 Wide exp(const Wide& a) {
   Wide result;
-  increasing(result.low_, result.high_, a.low_, a.high_, mpfr_exp);
+  increasing(result.low_.get(), result.high_.get(), a.low_.get(), a.high_.get(), mpfr_exp);
   return result;
 }
 
 Wide expm1(const Wide& a) {
   Wide result;
-  increasing(result.low_, result.high_, a.low_, a.high_, mpfr_expm1);
+  increasing(result.low_.get(), result.high_.get(), a.low_.get(), a.high_.get(), mpfr_expm1);
   return result;
 }
 
 Wide log(const Wide& a) {
-  if (mpfr_sgn(a.low_) <= 0) throw Undecided();
+  if (mpfr_sgn(a.low_.get()) <= 0) throw Undecided();
   Wide result;
-  increasing(result.low_, result.high_, a.low_, a.high_, mpfr_log);
+  increasing(result.low_.get(), result.high_.get(), a.low_.get(), a.high_.get(), mpfr_log);
   return result;
 }
 
 Wide log1p(const Wide& a) {
-  if (mpfr_cmp_si(a.low_, -1) <= 0) throw Undecided();
+  if (mpfr_cmp_si(a.low_.get(), -1) <= 0) throw Undecided();
   Wide result;
-  increasing(result.low_, result.high_, a.low_, a.high_, mpfr_log1p);
+  increasing(result.low_.get(), result.high_.get(), a.low_.get(), a.high_.get(), mpfr_log1p);
   return result;
 }
 
 int sign(const Wide& a) {
-  const int low = mpfr_sgn(a.low_);
-  const int high = mpfr_sgn(a.high_);
+  const int low = mpfr_sgn(a.low_.get());
+  const int high = mpfr_sgn(a.high_.get());
   if (low > 0) return 1;
   if (high < 0) return -1;
   if ((low == 0 && high == 0) || last_attempt) return 0;
@@ -494,11 +468,11 @@ int sign(const Wide& a) {
 
 Wide floor(const Wide& a) {
   Wide result;
-  mpfr_floor(result.low_, a.low_);
-  mpfr_floor(result.high_, a.high_);
-  if (!mpfr_equal_p(result.low_, result.high_)) {
+  mpfr_floor(result.low_.get(), a.low_.get());
+  mpfr_floor(result.high_.get(), a.high_.get());
+  if (!mpfr_equal_p(result.low_.get(), result.high_.get())) {
     if (!last_attempt) throw Undecided();
-    mpfr_set(result.low_, result.high_, MPFR_RNDD);
+    mpfr_set(result.low_.get(), result.high_.get(), MPFR_RNDD);
   }
   return result;
 }
@@ -506,12 +480,9 @@ Wide floor(const Wide& a) {
 namespace {
 
 double shifted_double(mpfr_srcptr value, long exponent, mpfr_rnd_t rounding) {
-  mpfr_t scaled;
-  mpfr_init2(scaled, mpfr_get_prec(value));
-  mpfr_mul_2si(scaled, value, exponent, rounding);
-  const double result = mpfr_get_d(scaled, rounding);
-  mpfr_clear(scaled);
-  return positive_zero(result);
+  Real scaled(mpfr_get_prec(value));
+  mpfr_mul_2si(scaled.get(), value, exponent, rounding);
+  return positive_zero(mpfr_get_d(scaled.get(), rounding));
 }
 
 }  // namespace
@@ -535,21 +506,21 @@ Rational end_of(mpfr_srcptr value, mpfr_rnd_t direction) {
 }  // namespace
 
 Rational lower_end(const Wide& a) {
-  return end_of(a.low_, MPFR_RNDD);
+  return end_of(a.low_.get(), MPFR_RNDD);
 }
 Rational upper_end(const Wide& a) {
-  return end_of(a.high_, MPFR_RNDU);
+  return end_of(a.high_.get(), MPFR_RNDU);
 }
 double round_nearest(const Wide& a, long exponent) {
-  const double low = shifted_double(a.low_, exponent, MPFR_RNDN);
-  const double high = shifted_double(a.high_, exponent, MPFR_RNDN);
+  const double low = shifted_double(a.low_.get(), exponent, MPFR_RNDN);
+  const double high = shifted_double(a.high_.get(), exponent, MPFR_RNDN);
   if (low != high && !last_attempt) throw Undecided();
   return high;
 }
 
 double round_up(const Wide& a, long exponent) {
-  const double high = shifted_double(a.high_, exponent, MPFR_RNDU);
-  if (shifted_double(a.low_, exponent, MPFR_RNDU) != high && !last_attempt) throw Undecided();
+  const double high = shifted_double(a.high_.get(), exponent, MPFR_RNDU);
+  if (shifted_double(a.low_.get(), exponent, MPFR_RNDU) != high && !last_attempt) throw Undecided();
   return high;
 }
 
@@ -557,4 +528,4 @@ double round_down(const Wide& a, long exponent) {
   return positive_zero(-round_up(-a, exponent));
 }
 
-}  // namespace snapdp::certified
+}  // namespace snapdp::numeric_internal::certified

@@ -21,7 +21,7 @@
 #include "snapdp/numeric/exact_sum.h"
 #include "snapdp/numeric/integer_sum.h"
 
-namespace snapdp {
+namespace snapdp::numeric_internal {
 
 // Sum of x of each group, of 64-bit integers.
 class IntegerSums {
@@ -106,4 +106,4 @@ class ExactSums {
   std::vector<Others> others_;  // empty until there are any, then one a group
 };
 
-}  // namespace snapdp
+}  // namespace snapdp::numeric_internal

@@ -3,7 +3,7 @@
 
 #include "snapdp/mechanism/precision_snapping.h"
 
-namespace snapdp {
+namespace snapdp::mechanism_internal {
 
 // epsilon', scale and grid of the notes for these bounds; see precision_snapping.h. Of `coordinates` numbers that may
 // differ, each is given its own loss by rounding. Needs epsilon > coordinates * 2^(1-precision); the scale may come out at
@@ -26,4 +26,4 @@ Rational notes_loss_claim(const detail::PrecisionArithmetic& arithmetic, const R
 // 0 < half_width < 2^(precision-7) scale and scale <= grid < 2 scale; half_width may be as small as one likes.
 double precision_loss_excess_up(const detail::PrecisionArithmetic& arithmetic, const Dyadic& half_width);
 
-}  // namespace snapdp
+}  // namespace snapdp::mechanism_internal

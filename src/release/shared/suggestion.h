@@ -7,7 +7,7 @@
 
 #include "snapdp/text.h"
 
-namespace snapdp {
+namespace snapdp::release_internal {
 
 // The known name nearest to `given` by edit distance (insertions, deletions, substitutions and swaps of
 // neighbours; case counts half as much as a letter), or "" when none is near enough to be what was meant.
@@ -19,4 +19,4 @@ std::string did_you_mean(std::string_view given, const std::vector<std::string>&
 // "a, b or c".
 std::string either_of(const std::vector<std::string>& names);
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

@@ -6,30 +6,14 @@
 // two signs, and u is found by inverting the roundings one by one: no search, one exponential.
 #pragma once
 
-#include <gmp.h>
-#include <mpfr.h>
-
+#include "numeric/shared/real.h"
 #include "snapdp/mechanism/precision_snapping.h"
 #include "snapdp/numeric/dyadic.h"
 #include "snapdp/numeric/rational.h"
 
-namespace snapdp {
+namespace snapdp::mechanism_internal {
 
-// An MPFR number of fixed precision.
-class Real {
- public:
-  explicit Real(mpfr_prec_t bits) { mpfr_init2(value_, bits); }
-  ~Real() { mpfr_clear(value_); }
-  Real(const Real&) = delete;
-  Real& operator=(const Real&) = delete;
-
-  mpfr_ptr get() { return value_; }
-  mpfr_srcptr get() const { return value_; }
-  Rational rational() const;
-
- private:
-  mpfr_t value_;
-};
+using namespace numeric_internal;
 
 // Not for several threads at once: it holds scratch numbers.
 class PrecisionLaw {
@@ -73,4 +57,4 @@ class PrecisionLaw {
   Real far_;     // p bits
 };
 
-}  // namespace snapdp
+}  // namespace snapdp::mechanism_internal
