@@ -44,6 +44,11 @@ TEST(CsvHeader, TellsTheLineEndAndWhereRowsBegin) {
       "\xef\xbb\xbf"
       "a,b",
       LineEnd::lf, 6);
+  // Where a first, short look at the file may end.
+  for (std::size_t length = (1U << 14) - 3; length <= (1U << 14) + 1; ++length) {
+    check(std::string(length, 'a') + "\r\n1\n", LineEnd::lf, length + 2);
+    check(std::string(length, 'a') + "\r1\r", LineEnd::cr, length + 1);
+  }
 }
 
 // Nameless columns (the index of pandas and R) and names that occur twice do no harm until somebody asks for them.
