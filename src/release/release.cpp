@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "framework/memory_reserve.h"
 #include "snapdp/error.h"
 #include "snapdp/numeric/float_environment.h"
 #include "snapdp/random/system_generator.h"
@@ -39,6 +40,17 @@ void check_ledger(const Plan& plan, const Ledger& ledger, std::size_t report_byt
   throw Error(ErrorCode::bad_data, "column", place + "column " + name + " " + problem);
 }
 
+// What to try when a text file has none of the columns that are asked for.
+std::string about_delimiter(const std::vector<SourceColumn>& header) {
+  const bool is_text = !header.empty() && !header.front().type && header.front().unusable.empty();
+  if (!is_text) return "";
+  return std::string("; ") +
+         (header.size() == 1 ? "the header is read as a single column"
+                             : "none of the columns that are asked for is there") +
+         ", so the cells may be separated otherwise: declare it in [data], delimiter = \";\" for example. "
+         "Spaces are no delimiter: write such a file anew with commas or tabs";
+}
+
 // Every column of the specification is in the header, to the letter, and can be used. Only names of the specification are
 // suggested: without a header the file's first line is a row.
 void check_header(const Specification& specification, const std::vector<SourceColumn>& header) {
@@ -64,7 +76,8 @@ void check_header(const Specification& specification, const std::vector<SourceCo
   for (const auto& [place, name] : columns) {
     const std::string problem = column_problem(header, name);
     if (problem.empty()) continue;
-    refuse_column(place, quoted_text(name), problem + did_you_mean(name, found));
+    refuse_column(place, quoted_text(name),
+                  problem + (found.empty() ? about_delimiter(header) : did_you_mean(name, found)));
   }
 }
 
@@ -114,17 +127,6 @@ std::vector<std::vector<std::vector<Dyadic>>> fold(const Plan& plan, Source& sou
   }
   return exact;
 }
-
-// Memory for what follows the debit, held until it stands: had and touched, so that a system which has too little says so
-// before anything is paid.
-class MemoryReserve {
- public:
-  explicit MemoryReserve(std::size_t bytes) : memory_(bytes, std::byte{1}) {}
-  void release() { std::vector<std::byte>().swap(memory_); }
-
- private:
-  std::vector<std::byte> memory_;
-};
 
 // Everything below here has been paid for.
 
