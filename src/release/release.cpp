@@ -40,6 +40,11 @@ void check_ledger(const Plan& plan, const Ledger& ledger, std::size_t report_byt
   throw Error(ErrorCode::bad_data, "column", place + "column " + name + " " + problem);
 }
 
+bool has_name(const std::vector<SourceColumn>& header, const std::string& name) {
+  return std::any_of(header.begin(), header.end(),
+                     [&](const SourceColumn& column) { return column.name == name; });
+}
+
 // What to try when a text file has none of the columns that are asked for.
 std::string about_delimiter(const std::vector<SourceColumn>& header) {
   const bool is_text = !header.empty() && !header.front().type && header.front().unusable.empty();
@@ -70,14 +75,16 @@ void check_header(const Specification& specification, const std::vector<SourceCo
     for (const std::string& name : statistic.columns) check(specification.place(statistic), name);
   }
   std::vector<std::string> found;
+  bool none_there = true;
   for (const auto& [place, name] : columns) {
     if (column_problem(header, name).empty()) found.push_back(name);
+    none_there = none_there && !has_name(header, name);
   }
   for (const auto& [place, name] : columns) {
     const std::string problem = column_problem(header, name);
     if (problem.empty()) continue;
     refuse_column(place, quoted_text(name),
-                  problem + (found.empty() ? about_delimiter(header) : did_you_mean(name, found)));
+                  problem + (none_there ? about_delimiter(header) : did_you_mean(name, found)));
   }
 }
 

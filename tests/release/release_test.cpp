@@ -372,6 +372,8 @@ TEST_F(ReleaseTest, ColumnsMustBeInTheHeaderToTheLetter) {
               AllOf(HasSubstr("the header is read as a single column"), HasSubstr("delimiter = \";\""),
                     HasSubstr("Spaces are no delimiter")));
   EXPECT_THAT(refusal(mean_of("Age"), source).what(), HasSubstr("none of the columns that are asked for"));
+  for (const std::string there : {"born", "twice"})
+    EXPECT_THAT(refusal(mean_of(there), source).what(), Not(HasSubstr("separated otherwise")));
   // Those that the specification names are.
   const std::string income =
       statistic("income", "kind = \"mean\"\ncolumn = \"income\"\nbounds = [0, 1]\nepsilon = 1");
