@@ -3,7 +3,7 @@
 
 #include "fuzz/fuzz.h"
 
-namespace snapdp::ledger_format {
+namespace snapdp::privacy_internal::ledger_format {
 
 using namespace privacy_internal;
 
@@ -24,7 +24,7 @@ void run(std::string_view text) {
 }
 
 }  // namespace
-}  // namespace snapdp::ledger_format
+}  // namespace snapdp::privacy_internal::ledger_format
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   snapdp::ledger_format::run(snapdp::fuzz::text_of(data, size));

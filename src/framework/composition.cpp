@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/require_rows.h"
+#include "framework/shared/memory_reserve.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
@@ -183,6 +184,12 @@ class PostProcessed final : public Composition::Node {
   Function function_;
 };
 
+std::size_t count_values(const std::vector<ExactPart>& parts) {
+  std::size_t count = 0;
+  for (const ExactPart& part : parts) count += part.statistic.size();
+  return count;
+}
+
 }  // namespace
 
 Composition::Composition(const Measurement& measurement) : node_(std::make_shared<One>(measurement)) {}
@@ -215,11 +222,16 @@ std::vector<ExactPart> Composition::exact(const Chunk& rows) const {
 Release Composition::release(const Chunk& rows, BudgetAccountant& accountant) const {
   require_rows(input_domain(), rows);
   const std::vector<ExactPart> parts = exact(rows);
+  Release release{{}, price()};
+  // Whatever can fail is tried before the debit.
+  SystemGenerator& generator = thread_generator();
+  generator.prepare();
+  MemoryReserve reserve(MemoryReserve::to_draw(count_values(parts)));
   accountant.debit({price(), input_metric(), distance(), description()});
-  std::vector<Dyadic> values;
+  reserve.release();
   const ExactPart* next = parts.data();
-  node_->draw(next, thread_generator(), values);
-  return {std::move(values), price()};
+  node_->draw(next, generator, release.values);
+  return release;
 }
 
 Composition make_sequential(const std::vector<Composition>& parts) {

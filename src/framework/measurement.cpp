@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/require_rows.h"
+#include "framework/shared/memory_reserve.h"
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
 
@@ -118,10 +119,16 @@ Accuracy Measurement::accuracy(const FailureRate& alpha) const {
 Release Measurement::release(const Chunk& rows, BudgetAccountant& accountant) const {
   const FloatEnvironment environment;
   require_rows(aggregation_.input_domain(), rows);
-  const std::vector<Dyadic> statistic = aggregation_(rows);
-  check(statistic);
+  Release release{aggregation_(rows), price_};
+  check(release.values);
+  // Whatever can fail is tried before the debit.
+  SystemGenerator& generator = thread_generator();
+  generator.prepare();
+  MemoryReserve reserve(MemoryReserve::to_draw(release.values.size()));
   accountant.debit({price_, input_metric(), distance_, aggregation_.description()});
-  return {release_paid(statistic, thread_generator()), price_};
+  reserve.release();
+  release.values = release_paid(std::move(release.values), generator);
+  return release;
 }
 
 void Measurement::check(const std::vector<Dyadic>& statistic) const {

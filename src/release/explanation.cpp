@@ -90,6 +90,12 @@ std::string clamp_text(const Mechanism& mechanism, const RangeChoice& range) {
   return text;
 }
 
+// Rounded up, a loss may look larger than what is debited although it is not.
+std::string loss_text(const Rational& loss, const Rational& debited) {
+  const std::string text = short_number(loss);
+  return loss <= debited && parse_exact(text, "loss") > debited ? short_number(debited) : text;
+}
+
 std::string noise_text(const PlannedMeasurement& planned, const RangeChoice& range) {
   const Mechanism& mechanism = planned.measurement.mechanism();
   std::string text =
@@ -98,8 +104,8 @@ std::string noise_text(const PlannedMeasurement& planned, const RangeChoice& ran
   if (mechanism.noise() == NoiseKind::laplace)
     text += ", rounded to multiples of " + short_number(mechanism.grid().spacing().rational());
   return text + clamp_text(mechanism, range) +
-         "\n     loss: epsilon <= " + short_number(mechanism.stated_loss()) + " for neighbors, " +
-         (mechanism.loss_is_proved() ? "proved" : "claimed by the notes") + "; " +
+         "\n     loss: epsilon <= " + loss_text(mechanism.stated_loss(), planned.epsilon) +
+         " for neighbors, " + (mechanism.loss_is_proved() ? "proved" : "claimed by the notes") + "; " +
          short_number(planned.epsilon) + " is debited\n";
 }
 

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "framework/shared/memory_reserve.h"
 #include "numeric/shared/float_environment.h"
 #include "release/shared/suggestion.h"
 #include "snapdp/error.h"
@@ -13,6 +14,7 @@
 namespace snapdp {
 
 using namespace numeric_internal;
+using namespace framework_internal;
 using namespace release_internal;
 
 namespace {
@@ -43,6 +45,22 @@ void check_ledger(const Plan& plan, const Ledger& ledger, std::size_t report_byt
   throw Error(ErrorCode::bad_data, "column", place + "column " + name + " " + problem);
 }
 
+bool has_name(const std::vector<SourceColumn>& header, const std::string& name) {
+  return std::any_of(header.begin(), header.end(),
+                     [&](const SourceColumn& column) { return column.name == name; });
+}
+
+// What to try when a text file has none of the columns that are asked for.
+std::string about_delimiter(const std::vector<SourceColumn>& header) {
+  const bool is_text = !header.empty() && !header.front().type && header.front().unusable.empty();
+  if (!is_text) return "";
+  return std::string("; ") +
+         (header.size() == 1 ? "the header is read as a single column"
+                             : "none of the columns that are asked for is there") +
+         ", so the cells may be separated otherwise: declare it in [data], delimiter = \";\" for example. "
+         "Spaces are no delimiter: write such a file anew with commas or tabs";
+}
+
 // Every column of the specification is in the header, to the letter, and can be used. Only names of the specification are
 // suggested: without a header the file's first line is a row.
 void check_header(const Specification& specification, const std::vector<SourceColumn>& header) {
@@ -62,13 +80,16 @@ void check_header(const Specification& specification, const std::vector<SourceCo
     for (const std::string& name : statistic.columns) check(specification.place(statistic), name);
   }
   std::vector<std::string> found;
+  bool none_there = true;
   for (const auto& [place, name] : columns) {
     if (column_problem(header, name).empty()) found.push_back(name);
+    none_there = none_there && !has_name(header, name);
   }
   for (const auto& [place, name] : columns) {
     const std::string problem = column_problem(header, name);
     if (problem.empty()) continue;
-    refuse_column(place, quoted_text(name), problem + did_you_mean(name, found));
+    refuse_column(place, quoted_text(name),
+                  problem + (none_there ? about_delimiter(header) : did_you_mean(name, found)));
   }
 }
 
@@ -118,17 +139,6 @@ std::vector<std::vector<std::vector<Dyadic>>> fold(const Plan& plan, Source& sou
   }
   return exact;
 }
-
-// Memory for what follows the debit, held until it stands: had and touched, so that a system which has too little says so
-// before anything is paid.
-class MemoryReserve {
- public:
-  explicit MemoryReserve(std::size_t bytes) : memory_(bytes, std::byte{1}) {}
-  void release() { std::vector<std::byte>().swap(memory_); }
-
- private:
-  std::vector<std::byte> memory_;
-};
 
 // Everything below here has been paid for.
 

@@ -133,9 +133,11 @@ class StatisticTable {
     };
     for (const Json& statistic : json_.at("statistics")) {
       std::string kind = statistic.at("kind");
-      if (statistic.contains("bins")) kind += ", " + std::to_string(statistic.at("bins").size()) + " bins";
-      if (statistic.contains("groups"))
-        kind += ", " + std::to_string(statistic.at("groups").size()) + " groups";
+      for (const std::string part : {"bin", "group"}) {
+        if (!statistic.contains(part + "s")) continue;
+        const std::size_t count = statistic.at(part + "s").size();
+        kind += ", " + std::to_string(count) + " " + part + (count == 1 ? "" : "s");
+      }
       row(statistic.at("name"), kind, statistic);
       if (!statistic.contains("parts")) continue;
       for (const Json& part : statistic.at("parts")) {

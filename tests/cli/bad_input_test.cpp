@@ -271,6 +271,17 @@ TEST_F(BadInputTest, OddFiles) {
   EXPECT_EQ(exact("kind = \"count\"", "a,b\n1\n2,3,SECRETCELL\n4,30\n"), 3);
 }
 
+// As write.table of R makes it, with and without quotes: one column, as spaces are no delimiter.
+TEST_F(BadInputTest, CellsThatAnotherDelimiterSeparates) {
+  prepare(change_one_toml);
+  for (const char* const header : {"\"id\" \"age\" \"job\"", "id age job", "id;age;job", "id\tage\tjob"}) {
+    write("people.csv", std::string(header) + "\n1 41 x\n");
+    const std::string message = refusal(4);
+    EXPECT_THAT(message, HasSubstr("delimiter")) << header;
+    EXPECT_THAT(message, HasSubstr("with commas or tabs")) << header;
+  }
+}
+
 TEST_F(BadInputTest, OddCellsFollowTheDeclaredPolicy) {
   const std::string sum = "kind = \"sum\"\ncolumn = \"x\"\nbounds = [0, 100]";
   const std::string csv = "x,y\n5,1\nNaN,1\ninf,1\n-inf,1\n,1\nNA,1\n1e999,1\nSECRETCELL,1\n";

@@ -106,5 +106,33 @@ TEST_F(MalformedRows, AreRowsOfNullsToConditionsUnitsAndGroups) {
   }
 }
 
+// What docs/threat-model.md says remains: an open quote that a later row closes makes one row of all between. Without
+// that later quote it is one malformed row.
+TEST_F(MalformedRows, AnOpenQuoteThatALaterRowClosesTakesTheRowsBetween) {
+  const std::string count = statistic("kind = \"count\"\nepsilon = \"1e6\"");
+  const std::string add_remove =
+      "[data]\npath = \"people.csv\"\ndataset = \"people\"\nneighbors = \"add-remove\"\n"
+      "[budget]\nepsilon = \"1e8\"\n" +
+      count;
+  const std::string open = "7,41,\"5ecret\n";
+  EXPECT_EQ(report_of(add_remove, before + open + after), Json::parse("[5]"));
+  EXPECT_EQ(report_of(add_remove, before + open + after + "4,70,5\"\n"), Json::parse("[6]"));
+  // The quotes of "Public" closed nothing. Here nothing else stands between.
+  const std::string closed = "7,41,\"5ecret\n2,60,Private\n4,70,5\"\n";
+  EXPECT_EQ(report_of(add_remove, before + closed + "1,1,x\n"), Json::parse("[4]"));
+  // Under change-one, another number of rows is an error.
+  write("people.csv", "unit,age,job\n" + (before + closed));
+  write("people.toml",
+        "[data]\npath = \"people.csv\"\ndataset = \"people\"\nneighbors = \"change-one\"\nsize = 5\n"
+        "[budget]\nepsilon = \"1e8\"\n" +
+            statistic("kind = \"sum\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 1"));
+  std::filesystem::remove(path("people.ledger"));
+  EXPECT_EQ(run({"ledger", "create", "people.ledger", "people.toml", "--epsilon", "1e9"}).code, 0);
+  const Outcome outcome = run({"release", "people.toml", "--ledger", "people.ledger", "--yes"});
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_THAT(outcome.error, HasSubstr("do not have that many rows"));
+  EXPECT_THAT(outcome.error, Not(HasSubstr("5ecret")));
+}
+
 }  // namespace
 }  // namespace snapdp

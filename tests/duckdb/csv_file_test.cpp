@@ -5,9 +5,7 @@
 
 #include "duckdb/source_testing.h"
 
-namespace snapdp::engine {
-
-using namespace engines_internal;
+namespace snapdp::engines_internal {
 
 namespace {
 
@@ -47,6 +45,11 @@ TEST(CsvHeader, TellsTheLineEndAndWhereRowsBegin) {
       "\xef\xbb\xbf"
       "a,b",
       LineEnd::lf, 6);
+  // Where a first, short look at the file may end.
+  for (std::size_t length = (1U << 14) - 3; length <= (1U << 14) + 1; ++length) {
+    check(std::string(length, 'a') + "\r\n1\n", LineEnd::lf, length + 2);
+    check(std::string(length, 'a') + "\r1\r", LineEnd::cr, length + 1);
+  }
 }
 
 // Nameless columns (the index of pandas and R) and names that occur twice do no harm until somebody asks for them.
@@ -152,4 +155,4 @@ TEST(CsvDelimiter, IsATabOrAPunctuationMarkThatNumbersDoNotUse) {
 }
 
 }  // namespace
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -127,6 +127,11 @@ TEST(DuckdbSource, TellsTheFormatByTheNameUnlessToldOtherwise) {
   const std::string plain = folder.write("t", "a\n1\n");
   EXPECT_EQ(error_of([&] { open_duckdb_source({.path = plain}); }).parameter(), "format");
   EXPECT_EQ(open_duckdb_source({.path = plain, .format = FileFormat::csv})->columns().size(), 1U);
+  // A name that does not tell, of a file that does.
+  const Error workbook =
+      error_of([&] { open_duckdb_source({.path = folder.write("people.xlsx", "PK\x03\x04 and more")}); });
+  EXPECT_EQ(workbook.code(), ErrorCode::bad_data);
+  EXPECT_THAT(workbook.what(), HasSubstr("Excel workbooks (.xlsx) are; save the sheet as \"CSV UTF-8\""));
 
   const std::string parquet = write_parquet(folder, "SELECT 1 AS a");
   const std::string odd = (folder.path() / "parquet.csv").string();

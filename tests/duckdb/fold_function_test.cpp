@@ -8,9 +8,7 @@
 #include "duckdb/source_testing.h"
 #include "snapdp/statistics/statistics.h"
 
-namespace snapdp::engine {
-
-using namespace engines_internal;
+namespace snapdp::engines_internal {
 
 namespace {
 
@@ -109,4 +107,4 @@ TEST(FoldFunction, CarriesExceptionsAcrossTheEngineParallel) {
 }
 
 }  // namespace
-}  // namespace snapdp::engine
+}  // namespace snapdp::engines_internal

@@ -5,8 +5,11 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <random>
 
+#include "random/failing_generator.h"
+#include "release/little_memory.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/composition.h"
 #include "snapdp/framework/measurement.h"
@@ -241,6 +244,85 @@ TEST_F(LedgerAccountantTest, OnlyForTheNeighborsOfTheLedger) {
   EXPECT_THROW(one_row.release(rows, other), Error);
   EXPECT_EQ(ledger.balance().spent, 0);
 }
+
+// Every way to release something for oneself.
+std::vector<std::pair<std::string, std::function<void(BudgetAccountant&)>>> all_releases(std::size_t bins) {
+  const VectorDomain column = untrusted_domain({AtomType::real});
+  std::vector<Dyadic> edges;
+  for (std::size_t i = 0; i <= bins; ++i) edges.emplace_back(static_cast<std::int64_t>(i));
+  const Measurement histogram =
+      make_histogram(column, symmetric_distance(), Bins::edges(edges)) >> make_snapping({.epsilon = "1/8"});
+  const Composition twice = make_sequential({histogram, histogram});
+  const Composition half =
+      make_parallel(column, symmetric_distance(),
+                    {{Predicate::compare(0, AtomType::real, Comparison::at_least, 2), histogram}});
+  const Composition same = make_postprocessing(
+      histogram, [](std::vector<Dyadic> values) { return values; }, "itself", Trusted{});
+  const auto of = [](const auto& chain) {
+    return [chain](BudgetAccountant& accountant) { chain.release(std::vector<double>{1, 2, 3}, accountant); };
+  };
+  return {{"measurement", of(histogram)},
+          {"sequential", of(twice)},
+          {"parallel", of(half)},
+          {"post-processing", of(same)}};
+}
+
+TEST_F(LedgerAccountantTest, AGeneratorThatFailsCostsNothing) {
+  const LedgerIdentity identity{"people-2026", "add-remove", ""};
+  for (const auto& [name, release] : all_releases(3)) {
+    Ledger ledger = create(identity);
+    LedgerAccountant accountant(ledger, identity, name);
+    release(accountant);  // leaves words in the buffer, which would hide the failure
+    const Rational spent = ledger.balance().spent;
+    {
+      const FailingGenerator failing(0);
+      try {
+        release(accountant);
+        ADD_FAILURE() << name;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.parameter(), "random") << name;
+      }
+    }
+    EXPECT_EQ(ledger.balance().spent, spent) << name;
+    release(accountant);
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// With memory of every size that nearly suffices, in processes of their own: the release succeeds or costs nothing.
+TEST_F(LedgerAccountantTest, AProcessWithTooLittleMemoryCostsNothingInForks) {
+  const LedgerIdentity identity{"people-2026", "add-remove", ""};
+  for (const auto& each : all_releases(20'000)) {  // no structured binding: clang 14 captures none
+    const std::string& name = each.first;
+    const auto& release = each.second;
+    const std::filesystem::path path = folder_ / (name + ".ledger");
+    Ledger::create(path, identity, 1000);
+    int released = 0;
+    int refused = 0;
+    for (std::size_t bytes = 0; bytes < (std::size_t{256} << 20) && released < 3;
+         bytes += std::size_t{1} << 20) {
+      const std::int64_t before = Ledger::open(path).balance().releases;
+      std::optional<Ledger> ledger;
+      std::optional<LedgerAccountant> accountant;
+      const bool good = succeeds_with_memory(
+          bytes,
+          [&] {
+            ledger.emplace(Ledger::open(path));
+            accountant.emplace(*ledger, identity, name);
+          },
+          [&] {
+            release(*accountant);
+            return true;
+          });
+      EXPECT_EQ(Ledger::open(path).balance().releases - before, good ? 1 : 0)
+          << name << ", " << bytes << " bytes";
+      good ? ++released : ++refused;
+    }
+    EXPECT_GT(refused, 3) << name;
+    EXPECT_GT(released, 0) << name;
+  }
+}
+#endif
 
 // Chains may be described by any bytes; the ledger keeps text.
 TEST_F(LedgerAccountantTest, KeepsDescriptionsAsText) {

@@ -46,6 +46,7 @@ class AfterDebit {
     int released = 0;
     int refused = 0;
     std::array<int, 12> statistics = {};  // released, by kind
+    int limits_on_groups = 0;             // of released statistics
   };
   const Counts& counts() const { return counts_; }
 
@@ -89,8 +90,10 @@ class AfterDebit {
       return;
     }
     ++counts_.released;
-    for (const StatisticSpecification& statistic : specification.statistics)
+    for (const StatisticSpecification& statistic : specification.statistics) {
       ++counts_.statistics[static_cast<std::size_t>(statistic.kind)];
+      counts_.limits_on_groups += statistic.groups_per_unit ? 1 : 0;
+    }
     require(released->not_stored.empty(), "kept in the ledger: " + released->not_stored);
     const std::string table = released->report.to_table();
     if (!released->release) return;

@@ -99,6 +99,10 @@ TEST(Plan, AHistogramOfOneBinIsOneCount) {
   EXPECT_EQ(scale("edges = [0, 18]"), 2);
   EXPECT_EQ(scale("categories = [1]\nother = \"bin\""), 4);
   EXPECT_EQ(scale("categories = [1, 2]"), 4);
+  EXPECT_THAT(plan_of(change_one_head,
+                      statistic("h", "kind = \"histogram\"\ncolumn = \"x\"\ncategories = [1]\nepsilon = 1"))
+                  .to_table(),
+              HasSubstr("histogram, 1 bin "));
 }
 
 TEST(Plan, PrecisionModeCountsEveryNumberThatDiffers) {
@@ -592,6 +596,12 @@ TEST(Plan, ExplainsInDecimals) {
   EXPECT_THAT(text, HasSubstr("clamp to [-0.1, 1e-300]"));
   EXPECT_THAT(text, HasSubstr("real in [-0.1, 1e-300]"));
   EXPECT_THAT(text, HasSubstr("histogram of categories 3:1/2 3:3/4"));
+  // The loss is a little less than 0.3333333, and no rounding makes it more than what is debited.
+  EXPECT_THAT(plan_of(change_one_head, statistic("s",
+                                                 "kind = \"variance\"\ncolumn = \"x\"\nbounds = [0, 1]\n"
+                                                 "epsilon = 0.3333333"))
+                  .explanation(),
+              HasSubstr("loss: epsilon <= 0.3333333 for neighbors, proved; 0.3333333 is debited"));
 }
 
 // Counts, histograms, sums of integers and the nodes of quantiles err by integers: accuracies are those, and cost less.

@@ -241,7 +241,10 @@ class RandomSpecification {
     if (!add_remove() || !chance(4)) return "";
     std::string text = chance(2) ? "group_by = \"t\"\nkeys = " + texts(between(0, 4)) + "\n"
                                  : "group_by = \"i\"\nkeys = [1, 2, 100, -7]\n";
-    if (unit_ && chance(2)) text += "max_groups_per_unit = 2\n";
+    if (unit_ && chance(2)) {
+      const auto limit = [&] { return pick<std::string>({"1", "2", "1000", "9223372036854775807"}) + "\n"; };
+      text += "max_groups_per_unit = " + limit() + "max_rows_per_group_per_unit = " + limit();
+    }
     return text;
   }
 

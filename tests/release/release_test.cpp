@@ -17,6 +17,7 @@
 namespace snapdp {
 namespace {
 
+using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -364,10 +365,20 @@ TEST_F(ReleaseTest, ColumnsMustBeInTheHeaderToTheLetter) {
     EXPECT_THAT(error.what(),
                 Not(AnyOf(HasSubstr("\"age\""), HasSubstr("\"income\""), HasSubstr("\"visits\""))));
   }
+  // With none of them in the header the cells may be separated otherwise.
+  MemorySource single;
+  single.add({"age income", std::nullopt, ""}, MemorySource::Texts(8));
+  EXPECT_THAT(refusal(mean_of("age"), single).what(),
+              AllOf(HasSubstr("the header is read as a single column"), HasSubstr("delimiter = \";\""),
+                    HasSubstr("Spaces are no delimiter")));
+  EXPECT_THAT(refusal(mean_of("Age"), source).what(), HasSubstr("none of the columns that are asked for"));
+  for (const std::string there : {"born", "twice"})
+    EXPECT_THAT(refusal(mean_of(there), source).what(), Not(HasSubstr("separated otherwise")));
   // Those that the specification names are.
   const std::string income =
       statistic("income", "kind = \"mean\"\ncolumn = \"income\"\nbounds = [0, 1]\nepsilon = 1");
-  EXPECT_THAT(refusal(mean_of("incom") + income, source).what(), HasSubstr("did you mean \"income\"?"));
+  EXPECT_THAT(refusal(mean_of("incom") + income, source).what(),
+              AllOf(HasSubstr("did you mean \"income\"?"), Not(HasSubstr("separated otherwise"))));
   const Error twice = refusal(mean_of("twice"), source);
   EXPECT_EQ(twice.code(), ErrorCode::bad_data);
   EXPECT_THAT(twice.what(), HasSubstr("of the data, which have the same name; rename one of them"));

@@ -40,7 +40,10 @@ std::vector<std::string> header_cells(std::string_view line, char delimiter) {
         ++i;
       }
       if (i < line.size() && line[i] != delimiter)
-        bad_header("text follows a closing quote; after it comes a delimiter or the end of the line");
+        bad_header(
+            "text follows a closing quote; after it comes a delimiter or the end of the line. Declare the "
+            "delimiter that the file has; where spaces separate its cells, write it anew with commas or "
+            "tabs");
     } else {
       const std::size_t end = std::min(line.find(delimiter, i), line.size());
       cell = line.substr(i, end - i);
@@ -128,10 +131,22 @@ void CsvFile::fail(const std::string& problem) const {
   throw Error(ErrorCode::io, "path", "path = " + quoted_path(path_) + ": " + problem);
 }
 
+// So much of the file that the first line and what ends it are there, unless the line is too long.
+std::string CsvFile::read_start() const {
+  constexpr std::size_t most = max_row_bytes + 2;  // two bytes more, to see the line's end
+  std::string start;
+  for (std::size_t size = std::size_t{1} << 14;; size = std::min(8 * size, most)) {
+    start.resize(size);
+    start.resize(read(0, start));
+    const std::size_t line_end = start.find_first_of("\r\n");
+    const bool ended =
+        line_end != std::string::npos && start.find_first_not_of('\r', line_end) != std::string::npos;
+    if (ended || start.size() < size || size == most) return start;
+  }
+}
+
 void CsvFile::read_header(char delimiter) {
-  // Two bytes more, to see the line's end.
-  std::vector<char> buffer(max_row_bytes + 2);
-  std::string_view start(buffer.data(), read(0, buffer));
+  const std::string start = read_start();
   if (const std::string problem = not_csv(start); !problem.empty())
     throw Error(ErrorCode::bad_data, "data", "data: the file " + problem);
   const FirstLine line = first_line(start);

@@ -38,6 +38,7 @@ class CsvFile final : public ByteSource {
 
  private:
   [[noreturn]] void fail(const std::string& problem) const;
+  std::string read_start() const;
   void read_header(char delimiter);
 
   std::string path_;

@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 
 #include "engines/duckdb/csv_file.h"
+#include "engines/duckdb/file_kind.h"
 #include "engines/duckdb/utf8.h"
 #include "snapdp/error.h"
 #include "snapdp/text.h"
@@ -83,10 +85,26 @@ bool holds_tabs(const std::string& extension) {
   return extension == ".tsv" || extension == ".tab";
 }
 
-FileFormat format_of(const DuckdbOptions& options, const std::string& extension) {
+// A few of its first bytes, or none where they cannot be read.
+std::string start_of(const std::string& path) {
+  constexpr std::streamsize enough = 512;
+  std::string start(enough, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), enough);
+  start.resize(static_cast<std::size_t>(file.gcount()));
+  return start;
+}
+
+// `full` is where the file lies.
+FileFormat format_of(const DuckdbOptions& options, const std::string& full, const std::string& extension) {
   if (options.format != FileFormat::by_extension) return options.format;
   if (extension == ".parquet" || extension == ".pq") return FileFormat::parquet;
   if (extension == ".csv" || extension == ".txt" || holds_tabs(extension)) return FileFormat::csv;
+  // What it is may be plain to see.
+  if (const std::string start = start_of(full); !start.empty()) {
+    if (const std::string problem = not_csv(start); !problem.empty())
+      throw Error(ErrorCode::bad_data, "data", "data: the file " + problem);
+  }
   throw Error(ErrorCode::invalid_argument, "format",
               "format: the name " + quoted_path(options.path) +
                   " does not tell whether the file is CSV or Parquet; declare its format, or let it end in "
@@ -114,7 +132,7 @@ DataFile find_data_file(const DuckdbOptions& options) {
   DataFile file;
   file.path = full_path(options.path);
   const std::string extension = extension_of(options.path);
-  file.format = format_of(options, extension);
+  file.format = format_of(options, file.path, extension);
   file.delimiter = options.delimiter.value_or(holds_tabs(extension) ? '\t' : ',');
   if (file.format == FileFormat::parquet) check_engine_path(file.path, options.path);
   return file;

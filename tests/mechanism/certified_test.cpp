@@ -11,7 +11,7 @@
 #include "mechanism/law_oracle.h"
 #include "snapdp/error.h"
 
-namespace snapdp::certified {
+namespace snapdp::numeric_internal::certified {
 
 using namespace numeric_internal;
 
@@ -226,4 +226,4 @@ TEST(Certified, RefusesWhatNothingDecides) {
 }
 
 }  // namespace
-}  // namespace snapdp::certified
+}  // namespace snapdp::numeric_internal::certified
