@@ -237,10 +237,10 @@ void exact_groups(benchmark::State& state, Sums sums, const Rows& values) {
   count_rows(state, mebibyte);
 }
 void integer_groups(benchmark::State& state, std::int64_t upper) {
-  exact_groups(state, snapdp::IntegerSums({0, upper}, group_count), integers(mebibyte));
+  exact_groups(state, snapdp::numeric_internal::IntegerSums({0, upper}, group_count), integers(mebibyte));
 }
 void real_groups(benchmark::State& state) {
-  exact_groups(state, snapdp::ExactSums({0, 99}, group_count), rows(mebibyte));
+  exact_groups(state, snapdp::numeric_internal::ExactSums({0, 99}, group_count), rows(mebibyte));
 }
 BENCHMARK_CAPTURE(integer_groups, small, 99'000)->Name("groups/integer/1MiB")->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(integer_groups, large, INT64_MAX)
