@@ -26,10 +26,6 @@ struct AuditArguments {
   std::string timeout = "60";
 };
 
-[[noreturn]] void refuse(const std::string& option, const std::string& message) {
-  throw Error(ErrorCode::invalid_argument, option, option + message);
-}
-
 // A whole number in the range.
 long whole_number(const std::string& text, const std::string& option, long least, long most) {
   const Rational value = parse_rational(text, option);

@@ -14,10 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-[[noreturn]] void refuse(const std::string& option, const std::string& message) {
-  throw Error(ErrorCode::invalid_argument, option, option + message);
-}
-
 // The noise that the options lead to, and the loss that is claimed of it: --epsilon, or else what the scale gives.
 DilationQuestion question_of(const MechanismQuestion& given) {
   if (given.mode == Mode::precision) {

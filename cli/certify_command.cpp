@@ -18,10 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-[[noreturn]] void refuse(const std::string& option, const std::string& message) {
-  throw Error(ErrorCode::invalid_argument, option, option + message);
-}
-
 // What is asked, with the noise that the options lead to.
 LossQuestion question_of(const MechanismQuestion& given) {
   LossQuestion question{.sensitivity = given.sensitivity.rational(),

@@ -10,11 +10,11 @@ namespace snapdp::cli {
 
 using namespace release_internal;
 
-namespace {
-
-[[noreturn]] void refuse(const std::string& option, const std::string& message) {
+void refuse(const std::string& option, const std::string& message) {
   throw Error(ErrorCode::invalid_argument, option, option + message);
 }
+
+namespace {
 
 Rational positive(const std::string& text, const std::string& option) {
   Rational value = parse_rational(text, option);

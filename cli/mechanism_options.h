@@ -31,6 +31,9 @@ struct MechanismArguments {
   bool json = false;
 };
 
+// Throws invalid_argument naming the option; `message` goes on after its name.
+[[noreturn]] void refuse(const std::string& option, const std::string& message);
+
 // Declares the options of the noise and its bounds; `bounds` says what --lower and --upper mean to this command, and
 // `epsilon` what else may be given.
 void add_noise_options(CLI::App& command, MechanismArguments& arguments, const std::string& epsilon,

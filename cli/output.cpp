@@ -10,10 +10,14 @@
 #include <iostream>
 #include <utility>
 
+#include "privacy/shared/descriptor.h"
 #include "snapdp/error.h"
 #include "snapdp/text.h"
 
 namespace snapdp::cli {
+
+using privacy_internal::Descriptor;
+
 namespace {
 
 [[noreturn]] void fail(const std::string& what, int error) {
@@ -32,22 +36,6 @@ int write_all(int descriptor, std::string_view text) noexcept {
   }
   return 0;
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  int get() const { return value_; }
-  // The error number, or 0: some file systems report a full disk only now.
-  int close() { return ::close(std::exchange(value_, -1)) == 0 ? 0 : errno; }
-
- private:
-  int value_;
-};
 
 // A file that is removed unless it was kept.
 class Temporary {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "mechanism/bias_formula.h"
+#include "mechanism/option_checks.h"
 #include "mechanism/output_tails.h"
 #include "numeric/shared/certified.h"
 #include "numeric/shared/float_environment.h"
@@ -19,9 +20,7 @@ namespace {
 
 using certified::certify;
 
-[[noreturn]] void refuse(const std::string& parameter, const std::string& given, const std::string& rule) {
-  throw Error(ErrorCode::invalid_argument, parameter, parameter + " = " + given + ": " + rule);
-}
+using option_checks::refuse;
 
 // `noise` is checked already.
 double certified_bias(const OutputNoise& noise, double guess) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "mechanism/bias_formula.h"
+#include "mechanism/option_checks.h"
 #include "mechanism/output_tails.h"
 #include "numeric/shared/certified.h"
 #include "numeric/shared/float_environment.h"
@@ -24,9 +25,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double greatest_index = 0x1p53;
 constexpr double most_rows = 1e7;
 
-[[noreturn]] void refuse(const std::string& parameter, const std::string& given, const std::string& rule) {
-  throw Error(ErrorCode::invalid_argument, parameter, parameter + " = " + given + ": " + rule);
-}
+using option_checks::refuse;
 
 // x * 2^-g, an infinity on overflow. `exact` tells whether nothing was lost at the bottom of the double range.
 double quotient(double x, Grid grid, bool& exact) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 
+#include "privacy/shared/descriptor.h"
 #include "snapdp/error.h"
 
 namespace snapdp::privacy_internal {
@@ -39,20 +40,6 @@ std::string octal(mode_t mode) {
   for (std::size_t i = 4; i-- > 0; mode >>= 3) digits[i] = static_cast<char>('0' + (mode & 7));
   return digits;
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return value_; }
-
- private:
-  int value_;
-};
 
 }  // namespace
 
