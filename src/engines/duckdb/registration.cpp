@@ -4,7 +4,7 @@
 
 #include "snapdp/error.h"
 
-namespace snapdp::engine::detail {
+namespace snapdp::engines_internal::detail {
 
 using namespace engines_internal;
 
@@ -23,4 +23,4 @@ void refuse_function() {
   throw Error(ErrorCode::io, "engine", "engine: DuckDB does not accept a function of SnapDP");
 }
 
-}  // namespace snapdp::engine::detail
+}  // namespace snapdp::engines_internal::detail
