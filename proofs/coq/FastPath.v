@@ -602,4 +602,248 @@ Proof.
     replace (scale / bpow radix2 e) with ratio by (unfold ratio; rewrite bpow_opp; reflexivity).
     apply steps_add. now apply steps_add.
 Qed.
+
+(** ** Many samples: doubles in, doubles out *)
+(** The kernel takes the lower bound first; in order, bounds commute. *)
+Definition kernel_clamp (lower upper : option R) (x : R) : R :=
+  let y := match lower with Some l => Rmax l x | None => x end in
+  match upper with Some b => Rmin b y | None => y end.
+Definition in_order (lower upper : option R) : Prop :=
+  match lower, upper with Some l, Some b => l <= b | _, _ => True end.
+Definition double_bound (bound : option R) : Prop := match bound with Some b => is_double b | None => True end.
+
+Lemma kernel_clamp_is lower upper x : in_order lower upper -> kernel_clamp lower upper x = clamp_between lower upper x.
+Proof.
+  intro H. unfold kernel_clamp, clamp_between. destruct lower, upper; simpl in H; auto.
+  unfold Rmax, Rmin. repeat destruct Rle_dec; lra.
+Qed.
+
+Lemma clamp_is_double lower upper x : double_bound lower -> double_bound upper -> is_double x -> is_double (clamp_between lower upper x).
+Proof.
+  intros Hl Hu Hx. unfold clamp_between. destruct lower, upper; simpl in *; unfold Rmax, Rmin; repeat destruct Rle_dec; auto.
+Qed.
+
+Lemma double_le x y : x <= y -> double x <= double y.
+Proof. intro H. apply round_le; try typeclasses eauto. exact H. Qed.
+
+Lemma double_clamp lower upper x : double_bound lower -> double_bound upper ->
+  clamp_between lower upper (double x) = double (clamp_between lower upper x).
+Proof.
+  intros Hl Hu.
+  assert (forall b y, is_double b -> Rmin b (double y) = double (Rmin b y)) as Hmin.
+  { intros b y Hb. destruct (Rle_or_lt b y) as [h|h].
+    - rewrite (Rmin_left b y), (double_id b Hb) by auto. apply Rmin_left. rewrite <- (double_id b Hb). now apply double_le.
+    - rewrite (Rmin_right b y) by lra. apply Rmin_right. rewrite <- (double_id b Hb). apply double_le. lra. }
+  assert (forall b y, is_double b -> Rmax b (double y) = double (Rmax b y)) as Hmax.
+  { intros b y Hb. destruct (Rle_or_lt b y) as [h|h].
+    - rewrite (Rmax_right b y) by auto. apply Rmax_right. rewrite <- (double_id b Hb). now apply double_le.
+    - rewrite (Rmax_left b y), (double_id b Hb) by lra. apply Rmax_left. rewrite <- (double_id b Hb). apply double_le. lra. }
+  unfold clamp_between. destruct lower, upper; simpl in *; rewrite ?Hmin, ?Hmax; auto.
+Qed.
+
+(** Range::narrow: both bounds within 2^50 steps of zero. *)
+Definition narrow_output (ratio grid inverse_grid lower upper value : R) (word : Z) : R :=
+  kernel_clamp (Some lower) (Some upper)
+    (double (narrow_steps ratio (kernel_clamp (Some lower) (Some upper) value) inverse_grid word * grid)).
+
+(** Once a value is so many steps and a fraction, and the sample is accepted, the output is that of the algorithm. *)
+Lemma run_in_steps scale e lower upper value j fraction word u :
+  0 < scale * bpow radix2 (- e) <= 1099511627776 -> (0 <= word < 2 ^ 64)%Z -> Rabs fraction <= / 2 ->
+  Rabs (fraction - (clamp_between lower upper value * bpow radix2 (- e) - IZR j)) <= unit / 2 + 2 * tiny ->
+  accepts (scale * bpow radix2 (- e)) fraction word -> begins_with word u ->
+  exists k, kernel_steps (scale * bpow radix2 (- e)) fraction word = IZR k /\ (Z.abs k <= 2 ^ 51)%Z /\
+  run scale (bpow radix2 e) lower upper value (sign_of word) u = clamp_between lower upper (bpow radix2 e * IZR (j + k)).
+Proof.
+  intros Hr Hw Hsmall Hexact Haccepts Hu. generalize (bpow_gt_0 radix2 e). intro Hg.
+  destruct (accepted_index word _ fraction (clamp_between lower upper value * bpow radix2 (- e) - IZR j) u Hw Hr Hsmall Hexact Haccepts Hu)
+    as (k & Ek & Hindex).
+  exists k. split; auto. split.
+  - exact (kernel_steps_small _ fraction word k Hr Hsmall Hw (Rle_trans _ _ _ least_uniform_enough (proj2 Haccepts)) Ek).
+  - unfold run. do 3 f_equal. rewrite index_in_steps by auto. unfold Rdiv. rewrite <- bpow_opp. now apply steps_add.
+Qed.
+
+Theorem narrow_samples scale e lower upper value word u :
+  0 < scale * bpow radix2 (- e) <= 1099511627776 -> (-1074 <= e)%Z -> (0 <= word < 2 ^ 64)%Z -> lower <= upper ->
+  Rabs lower <= 1125899906842624 * bpow radix2 e -> Rabs upper <= 1125899906842624 * bpow radix2 e ->
+  is_double lower -> is_double upper -> is_double value ->
+  narrow_accepts (scale * bpow radix2 (- e)) (kernel_clamp (Some lower) (Some upper) value) (bpow radix2 (- e)) word ->
+  begins_with word u ->
+  narrow_output (scale * bpow radix2 (- e)) (bpow radix2 e) (bpow radix2 (- e)) lower upper value word
+  = run scale (bpow radix2 e) (Some lower) (Some upper) value (sign_of word) u.
+Proof.
+  intros Hr He Hw Horder Hl Hb Dl Db Dv Haccepts Hu. generalize (bpow_gt_0 radix2 e) tiny_range. intros Hg Ht.
+  unfold narrow_output, narrow_accepts, narrow_steps in *. rewrite !kernel_clamp_is in * by exact Horder.
+  set (y := clamp_between (Some lower) (Some upper) value) in *.
+  assert (is_double y) as Dy by (apply clamp_is_double; auto).
+  assert (Rabs (y * bpow radix2 (- e)) <= 1125899906842624) as Hy.
+  { rewrite bpow_opp, Rabs_mult, (Rabs_right (/ _)) by (apply Rle_ge; left; now apply Rinv_0_lt_compat).
+    apply Rmult_le_reg_r with (bpow radix2 e); auto. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
+    assert (lower <= y <= upper) as Hin by (apply (clamp_range lower upper value Horder)).
+    apply Rabs_le_inv in Hl. apply Rabs_le_inv in Hb. apply Rabs_le. lra. }
+  destruct (narrow_split y (- e) Dy ltac:(lra)) as (j & Ej & Hj & Hsmall & Hexact & _).
+  set (rest := narrow_fraction y (bpow radix2 (- e))) in *.
+  destruct (run_in_steps scale e (Some lower) (Some upper) value j rest word u) as (k & Ek & Hk & E); auto.
+  { fold y. lra. }
+  rewrite E, Ej, Ek, <- plus_IZR. rewrite (double_id (IZR (j + k))) by (apply integer_is_double; lia).
+  rewrite double_id by (apply scaled_is_double; lia). now rewrite Rmult_comm.
+Qed.
+
+(** Range::wide: anything finite. Where |value| / grid is 2^52 or more it is an integer; what then overflows is masked. *)
+Definition steady : R := 4503599627370496.
+Definition wide_rounded (scaled : R) : R :=
+  let magnitude := double (double (Rabs scaled + steady) - steady) in if Rlt_dec scaled 0 then - magnitude else magnitude.
+Definition wide_fraction (scaled : R) : R := if Rle_dec steady (Rabs scaled) then 0 else double (scaled - wide_rounded scaled).
+Definition wide_base (scaled x grid : R) : R := if Rle_dec steady (Rabs scaled) then x else double (wide_rounded scaled * grid).
+Definition wide_accepts (ratio x inverse_grid : R) (word : Z) : Prop := accepts ratio (wide_fraction (double (x * inverse_grid))) word.
+Definition wide_output (ratio grid inverse_grid : R) (lower upper : option R) (value : R) (word : Z) : R :=
+  let x := kernel_clamp lower upper value in
+  let scaled := double (x * inverse_grid) in
+  kernel_clamp lower upper
+    (multiply_add (kernel_steps ratio (wide_fraction scaled) word) grid (wide_base scaled x grid)).
+
+Lemma wide_rounded_spec s : is_double s -> Rabs s < steady ->
+  exists j, wide_rounded s = IZR j /\ Rabs (s - IZR j) <= / 2 /\ (Z.abs j <= 2 ^ 52)%Z.
+Proof.
+  intros Hd H. unfold steady in *. set (v := Rabs s + 4503599627370496). generalize (Rabs_pos s). intro H0.
+  assert (double v = IZR (ZnearestE v)) as E.
+  { unfold double, Generic_fmt.round, scaled_mantissa, cexp.
+    rewrite (mag_unique_pos radix2 v 53); [simpl; unfold F2R; simpl; now rewrite !Rmult_1_r|]. unfold v. simpl. lra. }
+  pose proof (Znearest_half (fun n => negb (Z.even n)) v) as Hk. fold (ZnearestE v) in Hk. set (n := ZnearestE v) in *.
+  set (magnitude := (n - 4503599627370496)%Z).
+  assert (Rabs (Rabs s - IZR magnitude) <= / 2) as Hm.
+  { unfold magnitude. rewrite minus_IZR. replace (Rabs s - (IZR n - 4503599627370496)) with (v - IZR n) by (unfold v; ring). exact Hk. }
+  assert (Z.abs magnitude <= 2 ^ 52)%Z as Hz.
+  { apply Rabs_le_inv in Hm. assert (IZR magnitude < 4503599627370497) as H1 by lra. assert (-1 < IZR magnitude) as H2 by lra.
+    apply lt_IZR in H1. apply lt_IZR in H2. lia. }
+  assert (double (double v - 4503599627370496) = IZR magnitude) as Em.
+  { rewrite E. unfold magnitude. rewrite <- minus_IZR. apply double_id, integer_is_double. unfold magnitude in Hz. lia. }
+  unfold wide_rounded, steady. fold v. cbv zeta. rewrite Em. destruct Rlt_dec as [h|h].
+  - exists (- magnitude)%Z. rewrite opp_IZR. rewrite (Rabs_left s) in Hm by auto. split; auto. split; [|lia].
+    rewrite <- Rabs_Ropp. replace (- (s - - IZR magnitude)) with (- s - IZR magnitude) by ring. exact Hm.
+  - exists magnitude. rewrite (Rabs_right s) in Hm by lra. auto.
+Qed.
+
+Lemma large_is_integer s : is_double s -> steady <= Rabs s -> exists j, s = IZR j.
+Proof.
+  intros Hd H. set (e := cexp radix2 (FLT_exp (-1074) 53) s). set (n := Ztrunc (scaled_mantissa radix2 (FLT_exp (-1074) 53) s)).
+  assert (s = IZR n * bpow radix2 e) as E by exact Hd.
+  assert (53 <= mag radix2 s)%Z as Hm by (apply mag_ge_bpow; unfold steady in H; simpl; lra).
+  exists (n * 2 ^ e)%Z. rewrite mult_IZR, power_of_two by (unfold e, cexp, FLT_exp; lia). exact E.
+Qed.
+
+Theorem wide_samples scale e lower upper value word u :
+  0 < scale * bpow radix2 (- e) <= 1099511627776 -> (-1074 <= e)%Z -> (0 <= word < 2 ^ 64)%Z -> in_order lower upper ->
+  double_bound lower -> double_bound upper -> is_double value ->
+  wide_accepts (scale * bpow radix2 (- e)) (kernel_clamp lower upper value) (bpow radix2 (- e)) word -> begins_with word u ->
+  wide_output (scale * bpow radix2 (- e)) (bpow radix2 e) (bpow radix2 (- e)) lower upper value word
+  = double (run scale (bpow radix2 e) lower upper value (sign_of word) u).
+Proof.
+  intros Hr He Hw Horder Dl Db Dv Haccepts Hu. generalize (bpow_gt_0 radix2 e) tiny_range. intros Hg Ht.
+  unfold wide_output, wide_accepts in *. cbv zeta. rewrite !kernel_clamp_is in * by exact Horder.
+  set (y := clamp_between lower upper value) in *.
+  assert (is_double y) as Dy by (apply clamp_is_double; auto).
+  generalize (scaling_near y (- e) Dy). intro Hnear. pose proof (double_is_double (y * bpow radix2 (- e))) as Ds.
+  set (t := y * bpow radix2 (- e)) in *. set (s := double t) in *.
+  (* the number of steps, what is left, and that the base is exact *)
+  assert (exists j, wide_base s y (bpow radix2 e) = IZR j * bpow radix2 e /\ Rabs (wide_fraction s) <= / 2 /\
+    Rabs (wide_fraction s - (t - IZR j)) <= unit / 2 + 2 * tiny) as (j & Ebase & Hsmall & Hexact).
+  { unfold wide_base, wide_fraction. destruct (Rle_dec steady (Rabs s)) as [h|h].
+    - destruct (large_is_integer s Ds h) as [j Ej]. exists j.
+      assert (t = IZR j) as Et.
+      { rewrite <- Ej. symmetry. apply double_id. apply generic_format_FLT_FLX.
+        - apply Rle_trans with (bpow radix2 0); [apply bpow_le; lia|]. unfold steady in h. simpl.
+          apply Rabs_le_inv in Hnear. unfold Rabs in *. repeat destruct Rcase_abs; lra.
+        - apply FLT_format_generic in Dy; [|typeclasses eauto]. destruct Dy as [[n exponent_of_y] E Hn _]. simpl in Hn.
+          apply generic_format_FLX. apply (FLX_spec radix2 53 _ (Float radix2 n (exponent_of_y + - e))); [|exact Hn].
+          unfold t. rewrite E. unfold F2R. simpl. rewrite bpow_plus. ring. }
+      split; [|split].
+      + rewrite <- Et. unfold t. rewrite Rmult_assoc, <- bpow_plus. replace (- e + e)%Z with 0%Z by ring. simpl. ring.
+      + rewrite Rabs_R0. lra.
+      + rewrite Et. replace (0 - (IZR j - IZR j)) with 0 by ring. rewrite Rabs_R0. unfold unit. lra.
+    - destruct (wide_rounded_spec s Ds ltac:(lra)) as (j & Ej & Hj & Hz). exists j. rewrite Ej.
+      rewrite (double_id (s - IZR j)) by now apply rest_is_double. split; [|split; auto].
+      + apply double_id, scaled_is_double; lia.
+      + replace (s - IZR j - (t - IZR j)) with (s - t) by ring. unfold unit. lra. }
+  destruct (run_in_steps scale e lower upper value j (wide_fraction s) word u) as (k & Ek & Hk & E); auto.
+  rewrite E, Ek, Ebase, <- double_clamp by auto. f_equal.
+  assert (bpow radix2 e * IZR (j + k) = IZR k * bpow radix2 e + IZR j * bpow radix2 e) as -> by (rewrite plus_IZR; ring).
+  unfold multiply_add. destruct fused; auto. rewrite (double_id (IZR k * _)) by (apply scaled_is_double; lia). reflexivity.
+Qed.
+
+(** What batch::fraction_of makes of the rest beside whole steps: cut to 53 digits, and rounded where that is subnormal. *)
+Definition fraction_of (exact : R) : R := double (Generic_fmt.round radix2 (FLX_exp 53) Ztrunc exact).
+
+Theorem fraction_of_near exact : Rabs exact <= / 2 ->
+  is_double (fraction_of exact) /\ Rabs (fraction_of exact) <= / 2 /\ Rabs (fraction_of exact - exact) <= unit / 2.
+Proof.
+  intro H. generalize tiny_range. intro Ht. unfold fraction_of. set (c := Generic_fmt.round radix2 (FLX_exp 53) Ztrunc exact).
+  split; [apply double_is_double|].
+  assert (Rabs c <= Rabs exact) as Hc.
+  { unfold c. destruct (Rle_or_lt 0 exact) as [h|h].
+    - rewrite round_ZR_DN by auto. rewrite !Rabs_right; [apply round_DN_pt; typeclasses eauto|lra|].
+      apply Rle_ge. apply round_ge_generic; try typeclasses eauto; auto. apply generic_format_0.
+    - rewrite round_ZR_UP by lra.
+      assert (Generic_fmt.round radix2 (FLX_exp 53) Zceil exact <= 0) as Hneg.
+      { apply round_le_generic; try typeclasses eauto; [apply generic_format_0|lra]. }
+      assert (exact <= Generic_fmt.round radix2 (FLX_exp 53) Zceil exact) by (apply round_UP_pt; typeclasses eauto).
+      rewrite (Rabs_left1 _ Hneg), (Rabs_left exact) by auto. lra. }
+  assert (Rabs (c - exact) <= unit * Rabs exact * 2) as Hcut.
+  { unfold c. destruct (Req_dec exact 0) as [->|Hne].
+    - rewrite round_0, Rminus_eq_0, Rabs_R0 by typeclasses eauto. lra.
+    - left. generalize (relative_error_FLX radix2 53 ltac:(lia) Ztrunc exact Hne). rewrite unit_value. simpl. lra. }
+  split; [apply double_half; lra|].
+  destruct (Rle_or_lt (/ 1048576) (Rabs exact)) as [h|h].
+  - (* far from the subnormal numbers: what is cut is a double *)
+    assert (is_double c) as Hd.
+    { apply generic_format_FLT_FLX; [|apply generic_format_round; typeclasses eauto].
+      apply Rle_trans with (bpow radix2 (-30)); [apply bpow_le; lia|]. simpl.
+      replace exact with (c - (c - exact)) in h by ring. generalize (Rabs_triang c (- (c - exact))). rewrite Rabs_Ropp.
+      change (c + - (c - exact)) with (c - (c - exact)). unfold unit in *. lra. }
+    rewrite double_id by auto. destruct (Req_dec (Rabs exact) (/ 2)) as [E|E].
+    + assert (c = exact) as ->; [|rewrite Rminus_eq_0, Rabs_R0; unfold unit; lra].
+      apply round_generic; [typeclasses eauto|].
+      assert (generic_format radix2 (FLX_exp 53) (/ 2)) as Hhalf.
+      { replace (/ 2) with (bpow radix2 (-1)) by (simpl; lra). apply generic_format_bpow. unfold FLX_exp. lia. }
+      rewrite <- E in Hhalf. unfold Rabs in Hhalf. destruct Rcase_abs in Hhalf; auto.
+      apply generic_format_opp in Hhalf. now rewrite Ropp_involutive in Hhalf.
+    + assert (exact <> 0) as Hne by (intro E0; rewrite E0, Rabs_R0 in h; lra).
+      left. apply Rlt_le_trans with (1 := error_lt_ulp radix2 (FLX_exp 53) Ztrunc exact Hne).
+      rewrite ulp_neq_0 by auto. unfold cexp, FLX_exp.
+      assert (mag radix2 exact <= -1)%Z as Hm by (apply mag_le_bpow; auto; simpl; lra).
+      apply Rle_trans with (bpow radix2 (-54)); [apply bpow_le; lia|]. unfold unit. simpl. lra.
+  - apply Rle_trans with (Rabs (double c - c) + Rabs (c - exact)).
+    + replace (double c - exact) with ((double c - c) + (c - exact)) by ring. apply Rabs_triang.
+    + generalize (double_error c). unfold unit in *. lra.
+Qed.
+
+(** All of it: one value, and many in either range. *)
+Theorem fast_path_exact scale e lower upper value word u :
+  0 < scale * bpow radix2 (- e) <= 1099511627776 -> (-1074 <= e)%Z -> (0 <= word < 2 ^ 64)%Z -> begins_with word u ->
+  let ratio := scale * bpow radix2 (- e) in
+  let output := run scale (bpow radix2 e) lower upper value (sign_of word) u in
+  let base := index (bpow radix2 e) (clamp_between lower upper value) in
+  let fraction := fraction_of (clamp_between lower upper value / bpow radix2 e - IZR base) in
+  (narrow_accepts ratio fraction 1 word ->
+    exists steps, narrow_steps ratio fraction 1 word = IZR steps /\
+    output = clamp_between lower upper (bpow radix2 e * IZR (base + steps))) /\
+  (in_order lower upper -> double_bound lower -> double_bound upper -> is_double value ->
+    wide_accepts ratio (kernel_clamp lower upper value) (bpow radix2 (- e)) word ->
+    wide_output ratio (bpow radix2 e) (bpow radix2 (- e)) lower upper value word = double output) /\
+  (forall low high, lower = Some low -> upper = Some high -> low <= high ->
+    Rabs low <= 1125899906842624 * bpow radix2 e -> Rabs high <= 1125899906842624 * bpow radix2 e ->
+    is_double low -> is_double high -> is_double value ->
+    narrow_accepts ratio (kernel_clamp lower upper value) (bpow radix2 (- e)) word ->
+    narrow_output ratio (bpow radix2 e) (bpow radix2 (- e)) low high value word = output).
+Proof.
+  intros Hr He Hw Hu ratio output base fraction. split; [|split].
+  - intro Haccepts. generalize (bpow_gt_0 radix2 e). intro Hg.
+    assert (Rabs (clamp_between lower upper value / bpow radix2 e - IZR base) <= / 2) as Hexact.
+    { destruct (index_spec (bpow radix2 e) (clamp_between lower upper value) base Hg) as [Hin _]. specialize (Hin eq_refl).
+      apply Rabs_le. split; apply Rmult_le_reg_r with (bpow radix2 e); auto; unfold Rdiv;
+        rewrite Rmult_minus_distr_r, Rmult_assoc, Rinv_l, Rmult_1_r by lra; lra. }
+    destruct (fraction_of_near _ Hexact) as (Hd & Hsmall & Hnear).
+    exact (one_sample scale e lower upper value base fraction word u Hr Hw Hd Hsmall Hnear Haccepts Hu).
+  - intros. now apply wide_samples.
+  - intros low high -> -> Horder Hl Hh Dl Dh Dv Haccepts. now apply narrow_samples.
+Qed.
 End FastPath.
