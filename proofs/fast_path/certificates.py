@@ -134,7 +134,7 @@ Proof.
   intros Hd Hm Hs He.
   match goal with |- Rabs ?x <= ?b => destruct (Rle_or_lt (Rabs x) b) as [h|h]; [exact h|exfalso] end.
   assert (-18 <= IZR e <= 0) by (split; apply IZR_le; lia).
-  pose proof Approximation.ln2_error as Hln2. assert (69 / 100 <= ln 2 <= 7 / 10) by (split; interval).
+  pose proof Approximation.ln2_error as Hln2. assert (69 / 100 <= ln 2 <= 7 / 10) by (split; interval with (i_prec 60)).
   apply Rabs_le_inv in Hs. apply Rabs_le_inv in Hln2. unfold FastPath.root in Hm.
   unfold FastPath.kernel_ln, FastPath.multiply_add, FastPath.series, FastPath.polynomial in h.
   assert (Generic_fmt.round radix2 (FLT_exp (-1074) 53) rndNE m = m) as E by exact (FastPath.double_id m Hd).
@@ -179,7 +179,7 @@ Proof.
     @largest_s@ @ln_approximation_bound@ @ln_rounding_bound@ @ln_error_bound@
     series_near_ln roundings_of_ln _ _ _ _ _ _ _ _ scale e lower upper value word u _ He Hw Hu).
   9: unfold greatest_ratio in Hr; lra.
-  2: interval.
+  2: interval with (i_prec 60).
   all: numbers.
 Qed.
 """
