@@ -262,7 +262,8 @@ Definition kernel_ln (m e : R) : R :=
 
 Definition to_double (word : Z) : R := double (IZR (middle word)).
 Definition word_ln (word : Z) : R := kernel_ln (significand (pattern (to_double word))) (exponent (pattern (to_double word))).
-Definition signed_ln (word : Z) : R := if sign_of word then word_ln word else - word_ln word.
+(** The last bit of the word is moved onto the sign. *)
+Definition signed_ln (word : Z) : R := if Z.testbit word 0 then - word_ln word else word_ln word.
 
 (** Y, the index, and whether the sample is accepted. *)
 Definition noisy (ratio fraction : R) (word : Z) : R := multiply_add ratio (signed_ln word) fraction.
@@ -418,7 +419,9 @@ Qed.
 Lemma signed_ln_near word u : (0 <= word < 2 ^ 64)%Z -> 70368744177664 <= to_double word -> begins_with word u ->
   Rabs (signed_ln word - (if sign_of word then ln u else - ln u)) <= ln_error_bound /\ Rabs (signed_ln word) <= 12495 / 1000.
 Proof.
-  intros Hw Hl Hu. destruct (word_ln_near word u Hw Hl Hu) as [H1 H2]. unfold signed_ln. destruct sign_of; auto.
+  intros Hw Hl Hu. destruct (word_ln_near word u Hw Hl Hu) as [H1 H2]. unfold signed_ln.
+  assert (Z.testbit word 0 = negb (sign_of word)) as -> by (unfold sign_of; now rewrite Z.bit0_odd, Z.negb_even).
+  destruct sign_of; simpl; auto.
   split; [|now rewrite Rabs_Ropp]. rewrite <- Rabs_Ropp. eapply Rle_trans; [|exact H1]. right. f_equal. ring.
 Qed.
 
@@ -557,7 +560,7 @@ Proof.
   rewrite index_add by lra. lia.
 Qed.
 
-(** In units of the grid; cf. cell_in_steps. *)
+(** In units of the grid. *)
 Lemma index_in_steps grid scale y sign u : 0 < grid ->
   snap scale grid y sign u = index 1 (y / grid + noise (scale / grid) sign u).
 Proof. intro H. unfold snap, index. f_equal. unfold noise. destruct sign; field; lra. Qed.
