@@ -442,19 +442,24 @@ Proof.
     + unfold unit in *. lra.
 Qed.
 
+(** The bounds are those of something. *)
+Lemma ln_error_nonneg : 0 <= ln_error_bound.
+Proof.
+  assert (0 <= ln_approximation_bound /\ 0 <= ln_rounding_bound) as [H1 H2].
+  { split.
+    - apply Rle_trans with (2 := series_near_ln 0 ltac:(split; [lra|]; generalize s_is_enough; unfold root; lra)). apply Rabs_pos.
+    - assert (is_double 1) as Hone by (apply (integer_is_double 1); lia).
+      apply Rle_trans with (2 := roundings_of_ln 1 0 Hone ltac:(unfold root; lra) (s_range 1 ltac:(unfold root; lra)) ltac:(lia)).
+      apply Rabs_pos. }
+  generalize errors_add_up. unfold unit. lra.
+Qed.
+
 (** The limit leaves room for all of it. *)
 Lemma limit_below ratio : 0 < ratio <= 1099511627776 ->
   limit ratio < / 2 - (ratio * (ln_error_bound + 25 * unit) + unit + 5 * tiny).
 Proof.
   intro Hr. generalize tiny_range. intro Ht. unfold limit.
-  assert (0 <= ln_error_bound) as HE.
-  { assert (0 <= ln_approximation_bound /\ 0 <= ln_rounding_bound) as [H1 H2].
-    { split.
-      - apply Rle_trans with (2 := series_near_ln 0 ltac:(split; [lra|]; generalize s_is_enough; unfold root; lra)). apply Rabs_pos.
-      - assert (is_double 1) as Hone by (apply (integer_is_double 1); lia).
-        apply Rle_trans with (2 := roundings_of_ln 1 0 Hone ltac:(unfold root; lra) (s_range 1 ltac:(unfold root; lra)) ltac:(lia)).
-        apply Rabs_pos. }
-    generalize errors_add_up. unfold unit. lra. }
+  pose proof ln_error_nonneg as HE.
   assert (0 < margin_per_ratio) as Hc by (generalize margin_covers_ratio; unfold unit; lra).
   assert (0 < ratio * margin_per_ratio <= / 2) as Hproduct.
   { split; [now apply Rmult_lt_0_compat|]. destruct margin_small as [Hs _].
@@ -848,5 +853,65 @@ Proof.
     exact (one_sample scale e lower upper value base fraction word u Hr Hw Hd Hsmall Hnear Haccepts Hu).
   - intros. now apply wide_samples.
   - intros low high -> -> Horder Hl Hh Dl Dh Dv Haccepts. now apply narrow_samples.
+Qed.
+
+(** The conditions can be met: U = 1/2, for the scale of one step and a value on the grid. *)
+Theorem half_is_accepted : is_double ln2_constant -> 69 / 100 <= ln2_constant <= 7 / 10 -> least_uniform <= 9223372036854775808 ->
+  narrow_accepts 1 0 1 (2 ^ 63).
+Proof.
+  intros Dln2 Hln2 Hleast. generalize tiny_range. intro Ht.
+  assert (double 0 = 0) as E0 by (apply double_id, generic_format_0).
+  assert (forall a, multiply_add a 0 0 = 0) as Ezero.
+  { intro a. unfold multiply_add. destruct fused; rewrite !Rmult_0_r, ?E0, !Rplus_0_r; auto. }
+  assert (forall a b c, a = 0 -> is_double c -> multiply_add a b c = c) as Eadd.
+  { intros a b c -> Hc. unfold multiply_add. destruct fused; rewrite !Rmult_0_l, ?E0, !Rplus_0_l; now apply double_id. }
+  assert (is_double rounder) as Drounder by (apply (integer_is_double 6755399441055744); lia).
+  assert (narrow_fraction 0 1 = 0) as Efraction.
+  { unfold narrow_fraction, narrow_rounded. rewrite (Eadd 0 1 rounder), Rminus_eq_0, E0, Ropp_0 by auto. apply Eadd; auto. apply generic_format_0. }
+  assert (to_double (2 ^ 63) = bpow radix2 63) as Edouble.
+  { unfold to_double. change (IZR (middle (2 ^ 63))) with 9223372036854775809. unfold double, Generic_fmt.round, scaled_mantissa, cexp.
+    rewrite (mag_unique_pos radix2 _ 64) by (simpl; lra). change (FLT_exp (-1074) 53 64) with 11%Z.
+    rewrite (Znearest_imp _ _ 4503599627370496).
+    - unfold F2R. simpl. lra.
+    - simpl. apply Rabs_def1; lra. }
+  assert (pattern (bpow radix2 63) = 1086 * 2 ^ 52)%Z as Epattern.
+  { unfold pattern, scaled_mantissa, cexp. rewrite mag_bpow. change (FLT_exp (-1074) 53 (63 + 1)) with 11%Z. rewrite <- bpow_plus.
+    change (bpow radix2 (63 + - (11))) with (IZR 4503599627370496). rewrite Ztrunc_IZR. reflexivity. }
+  assert (word_ln (2 ^ 63) = - ln2_constant) as Eln.
+  { unfold word_ln. rewrite Edouble, Epattern.
+    assert (significand (1086 * 2 ^ 52) = 1) as ->.
+    { unfold significand, with_pattern.
+      change ((1086 * 2 ^ 52 - excess (1086 * 2 ^ 52)) mod 2 ^ 52)%Z with 0%Z.
+      change ((1086 * 2 ^ 52 - excess (1086 * 2 ^ 52)) / 2 ^ 52 - 1023)%Z with 0%Z. simpl. field. }
+    assert (exponent (1086 * 2 ^ 52) = -1) as ->.
+    { unfold exponent, with_pattern.
+      change (Z.lor (Z.shiftr (excess (1086 * 2 ^ 52)) 52) 0x4330000000000000) with (1075 * 2 ^ 52 + 63)%Z.
+      change ((1075 * 2 ^ 52 + 63) mod 2 ^ 52)%Z with 63%Z. change ((1075 * 2 ^ 52 + 63) / 2 ^ 52 - 1023)%Z with 52%Z.
+      replace (bpow radix2 52) with 4503599627370496 by (simpl; lra).
+      replace ((1 + 63 / 4503599627370496) * 4503599627370496 - (4503599627370496 + 64)) with (-1) by field.
+      apply double_id. apply (integer_is_double (-1)). lia. }
+    unfold kernel_ln. cbv zeta. rewrite (Rminus_eq_0 1), E0. unfold Rdiv. rewrite Rmult_0_l, E0.
+    rewrite Eadd; [|reflexivity|apply double_is_double]. replace (-1 * ln2_constant) with (- ln2_constant) by ring.
+    now apply double_id, is_double_opp. }
+  unfold narrow_accepts, accepts, kernel_steps. rewrite Efraction, Edouble. split; [|simpl; lra].
+  assert (noisy 1 0 (2 ^ 63) = - ln2_constant) as ->.
+  { unfold noisy, signed_ln. change (Z.testbit (2 ^ 63) 0) with false. rewrite Eln. unfold multiply_add.
+    rewrite Rmult_1_l. assert (double (- ln2_constant) = - ln2_constant) as E by now apply double_id, is_double_opp.
+    destruct fused; now rewrite ?E, Rplus_0_r, E. }
+  destruct (nearest_spec (- ln2_constant)) as (k & Ek & Hk & _); [apply Rabs_def1; lra|]. rewrite Ek.
+  rewrite double_id by (apply rest_is_double; auto; now apply is_double_opp). apply Rabs_le_inv in Hk.
+  assert (k = -1)%Z as ->.
+  { assert (IZR k < 0) as H1 by lra. assert (-2 < IZR k) as H2 by lra. apply lt_IZR in H1. apply lt_IZR in H2. lia. }
+  apply Rle_trans with (31 / 100); [apply Rabs_le; lra|].
+  unfold limit. destruct margin_small as [Hper Hrest].
+  generalize (double_error (1 * margin_per_ratio)) margin_covers_ratio margin_covers_rest. rewrite Rmult_1_l. unfold unit in *. intros H1 H2 H3.
+  set (a := double margin_per_ratio) in *. generalize (double_error (a + margin_rest)). set (b := double (a + margin_rest)). intro H4.
+  generalize (double_error (/ 2 - b)). intro H5. unfold unit in *.
+  assert (Rabs margin_per_ratio <= / 1000) as G1.
+  { generalize ln_error_nonneg. intro HE. apply Rabs_le. lra. }
+  apply Rabs_le_inv in H1. pose proof (Rabs_le_inv _ _ G1) as G0.
+  assert (Rabs (a + margin_rest) <= / 10) as G2 by (apply Rabs_le; lra).
+  apply Rabs_le_inv in H4. pose proof (Rabs_le_inv _ _ G2) as G4.
+  assert (Rabs (/ 2 - b) <= 1) as G3 by (apply Rabs_le; lra). apply Rabs_le_inv in H5. lra.
 Qed.
 End FastPath.

@@ -182,15 +182,25 @@ Proof.
   2: interval with (i_prec 60).
   all: numbers.
 Qed.
+
+(** It is no theorem about nothing: U = 1/2 is accepted. *)
+Theorem half_is_accepted : accepts 1 0 1 (2 ^ 63).
+Proof.
+  refine (FastPath.half_is_accepted @fused@ @coefficients@ @ln2@ @per_ratio@ @rest@ @least_uniform@
+    @largest_s@ @ln_approximation_bound@ @ln_rounding_bound@ @ln_error_bound@
+    series_near_ln roundings_of_ln _ _ _ _ _ _ _ _).
+  6: replace @ln2@ with @ln2_double@ by (simpl; lra); apply FastPath.scaled_is_double; lia.
+  all: numbers.
+Qed.
 """
 
 
 def odd(value):
-    """The mantissa and exponent of a dyadic as Gappa writes them."""
+    """The odd mantissa and the exponent of a dyadic."""
     mantissa, exponent = value.numerator, 1 - value.denominator.bit_length()
     while mantissa % 2 == 0:
         mantissa, exponent = mantissa // 2, exponent + 1
-    return f"(Float2 ({mantissa}) ({exponent}))"
+    return mantissa, exponent
 
 
 def whole(v, fused, proof, values, per_ratio, rest):
@@ -198,12 +208,13 @@ def whole(v, fused, proof, values, per_ratio, rest):
     stated = proof.split("Lemma l3")[0]
     abbreviations = {kind: [f"{name}.{each}" for each in re.findall(rf"^Definition ({kind}\d+) ", stated, re.MULTILINE)] for kind in "sif"}
     coefficients = [values[f"c{i}"] for i in range(6)]
-    constants = "".join(f"  replace (float2R {odd(Fraction(float.fromhex(each)))}) with {exact(each)} by (unfold_bounds; lra).\n"
-                        for each in [*coefficients, values["ln2"]])  # fmt: skip
+    constants = "".join(f"  replace (float2R (Float2 ({mantissa}) ({exponent}))) with {exact(each)} by (unfold_bounds; lra).\n"
+                        for each in [*coefficients, values["ln2"]] for mantissa, exponent in [odd(Fraction(float.fromhex(each)))])  # fmt: skip
+    mantissa, exponent = odd(Fraction(float.fromhex(values["ln2"])))
     parts = {
         "variant": "Sums of a product are fused." if fused else "Products and sums are rounded one by one.",
         "certificate": name, "statements": ", ".join(reversed(abbreviations["s"])), "definitions": ", ".join(abbreviations["i"] + abbreviations["f"]),
-        "coefficients": " ".join(map(exact, coefficients)), "ln2": exact(values["ln2"]), "fused": str(fused).lower(), "constants": constants,
+        "coefficients": " ".join(map(exact, coefficients)), "ln2": exact(values["ln2"]), "ln2_double": f"(IZR {mantissa} * bpow radix2 ({exponent}))", "fused": str(fused).lower(), "constants": constants,
         "per_ratio": f"({ratio(per_ratio)})", "rest": f"({ratio(rest)})", "largest_s": exact(values["largest_s"]),
         "ln_approximation_bound": exact(cp.constant("ln_approximation_bound")), "ln_rounding_bound": exact(values["ln_rounding_bound"]),
         "ln_error_bound": exact(values["ln_error_bound"]), "least_uniform": exact(cp.constant("least_uniform")),
