@@ -108,8 +108,8 @@ Proof.
   assert (forall x, 0 <= x <= reach * scale -> 0 <= x / scale <= reach) as Hx.
   { intros x H. split; [apply Rmult_le_pos; [lra|left; now apply Rinv_0_lt_compat]|].
     apply Rmult_le_reg_r with scale; auto. replace (x / scale * scale) with x by (field; lra). lra. }
-  destruct (T_spec p precision_large scale scale_positive grid 1 edges_are_numbers d 1 ltac:(lia)) as [_ [HT1 _]].
-  destruct (T_spec p precision_large scale scale_positive grid 1 edges_are_numbers d 0 ltac:(lia)) as [_ [_ HT0]].
+  destruct (tail_at_spec p precision_large scale scale_positive grid 1 edges_are_numbers d 1 ltac:(lia)) as [_ [HT1 _]].
+  destruct (tail_at_spec p precision_large scale scale_positive grid 1 edges_are_numbers d 0 ltac:(lia)) as [_ [_ HT0]].
   fold t1 in HT1. fold t0 in HT0. specialize (HT1 Ht1). specialize (HT0 (Rlt_le _ _ Ht0)).
   generalize (tail_ratio p precision_large (/ 2) reach ltac:(lra) (t1 / scale) _ (Hx t1 ltac:(lra)) HT1)
     (tail_ratio p precision_large (/ 2) reach ltac:(lra) (- t0 / scale) _ (Hx (- t0) ltac:(lra)) HT0).
