@@ -205,7 +205,7 @@ def odd(value):
 
 def whole(v, fused, proof, values, per_ratio, rest):
     name = f"Logarithm{v}"
-    stated = proof.split("Lemma l3")[0]
+    stated = proof.split("\nDefinition s1 ")[0] + "\nDefinition s1 "  # what is certified comes last
     abbreviations = {kind: [f"{name}.{each}" for each in re.findall(rf"^Definition ({kind}\d+) ", stated, re.MULTILINE)] for kind in "sif"}
     coefficients = [values[f"c{i}"] for i in range(6)]
     constants = "".join(f"  replace (float2R (Float2 ({mantissa}) ({exponent}))) with {exact(each)} by (unfold_bounds; lra).\n"
@@ -213,12 +213,15 @@ def whole(v, fused, proof, values, per_ratio, rest):
     mantissa, exponent = odd(Fraction(float.fromhex(values["ln2"])))
     parts = {
         "variant": "Sums of a product are fused." if fused else "Products and sums are rounded one by one.",
-        "certificate": name, "statements": ", ".join(reversed(abbreviations["s"])), "definitions": ", ".join(abbreviations["i"] + abbreviations["f"]),
-        "coefficients": " ".join(map(exact, coefficients)), "ln2": exact(values["ln2"]), "ln2_double": f"(IZR {mantissa} * bpow radix2 ({exponent}))", "fused": str(fused).lower(), "constants": constants,
+        "fused": str(fused).lower(), "certificate": name, "constants": constants,
+        "statements": ", ".join(reversed(abbreviations["s"])), "definitions": ", ".join(abbreviations["i"] + abbreviations["f"]),
+        "coefficients": " ".join(map(exact, coefficients)),
+        "ln2": exact(values["ln2"]), "ln2_double": f"(IZR {mantissa} * bpow radix2 ({exponent}))",
         "per_ratio": f"({ratio(per_ratio)})", "rest": f"({ratio(rest)})", "largest_s": exact(values["largest_s"]),
         "ln_approximation_bound": exact(cp.constant("ln_approximation_bound")), "ln_rounding_bound": exact(values["ln_rounding_bound"]),
         "ln_error_bound": exact(values["ln_error_bound"]), "least_uniform": exact(cp.constant("least_uniform")),
-        "greatest_ratio": exact(cp.constant("greatest_ratio")), "narrow_steps": str(Fraction(float.fromhex(cp.constant("narrow_steps")))),
+        "greatest_ratio": exact(cp.constant("greatest_ratio")),
+        "narrow_steps": str(Fraction(float.fromhex(cp.constant("narrow_steps")))),
     }  # fmt: skip
     return re.sub(r"@(\w+)@", lambda match: parts[match.group(1)], WHOLE)
 
