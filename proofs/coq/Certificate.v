@@ -162,6 +162,49 @@ Proof.
   rewrite <- (E ((IZR k + / 2) * step)), <- (E ((IZR k - / 2) * step)). field.
 Qed.
 
+Theorem unbounded_attained_below step value moved k : moved <= value -> 0 < step -> (IZR k + / 2) * step <= moved ->
+  snap_law scale step moved k = exp ((value - moved) / scale) * snap_law scale step value k.
+Proof.
+  intros Hv Hs Hk. rewrite !snap_law_cdf, !edge_next. unfold edge.
+  rewrite !cdf_neg by nra.
+  assert (forall x, exp ((value - moved) / scale) * exp ((x - value) / scale) = exp ((x - moved) / scale)) as E.
+  { intro x. rewrite <- exp_plus. f_equal. field. lra. }
+  rewrite <- (E ((IZR k + / 2) * step)), <- (E ((IZR k - / 2) * step)). field.
+Qed.
+
+(** With one bound, the cells of the other side. *)
+Lemma cell_alone step lower upper y k : 0 < step -> clamp_between lower upper y = y ->
+  (forall x, clamp_between lower upper x = step * IZR k <-> x = step * IZR k) ->
+  release scale step lower upper y (step * IZR k) = snap_law scale step y k.
+Proof.
+  intros Hs Hy Hclamp. pose proof (snap_summable scale step scale_positive Hs y) as HS.
+  unfold release, push. rewrite Hy, <- (Pr_single (snap_law scale step y) k HS). apply Pr_ext; auto. intro j. rewrite Hclamp. split.
+  - intro E. apply Rmult_eq_reg_l in E; [now apply eq_IZR|lra].
+  - now intros ->.
+Qed.
+
+Theorem lower_bound_attained step lower value moved k : 0 < step -> lower <= value <= moved -> moved <= (IZR k - / 2) * step ->
+  release scale step (Some lower) None moved (step * IZR k)
+  = exp ((moved - value) / scale) * release scale step (Some lower) None value (step * IZR k).
+Proof.
+  intros Hs Hv Hk.
+  assert (forall x, clamp_between (Some lower) None x = step * IZR k <-> x = step * IZR k) as Hclamp.
+  { intro x. unfold clamp_between, Rmax. destruct Rle_dec; split; intro E; try lra; nra. }
+  rewrite !cell_alone; auto; try (unfold clamp_between; apply Rmax_right; lra).
+  apply unbounded_attained; lra.
+Qed.
+
+Theorem upper_bound_attained step upper value moved k : 0 < step -> moved <= value <= upper -> (IZR k + / 2) * step <= moved ->
+  release scale step None (Some upper) moved (step * IZR k)
+  = exp ((value - moved) / scale) * release scale step None (Some upper) value (step * IZR k).
+Proof.
+  intros Hs Hv Hk.
+  assert (forall x, clamp_between None (Some upper) x = step * IZR k <-> x = step * IZR k) as Hclamp.
+  { intro x. unfold clamp_between, Rmin. destruct Rle_dec; split; intro E; try lra; nra. }
+  rewrite !cell_alone; auto; try (unfold clamp_between; apply Rmin_right; lra).
+  apply unbounded_attained_below; lra.
+Qed.
+
 (** ** The loss that is certified between two bounds *)
 Variables grid lower upper : R.
 Hypothesis grid_positive : 0 < grid.
