@@ -22,69 +22,69 @@ Definition dilation_private (family : (R -> Prop) -> Prop) (eps r delta : R) : P
 End Definitions.
 
 Section Snap.
-Variables lam g : R.
-Hypothesis lam_pos : 0 < lam.
-Hypothesis g_pos : 0 < g.
+Variables scale grid : R.
+Hypothesis scale_positive : 0 < scale.
+Hypothesis grid_positive : 0 < grid.
 
 (** Outputs: [out] is any public function of the noisy value, as that of snapping and clamping. *)
 Section Out.
 Context {O : Type} (out : R -> O).
-Definition outputs_set (y : R) (S : O -> Prop) (v : R) : Prop := 0 < v /\ S (out (y + lam * ln v)).
+Definition outputs_set (value : R) (outputs : O -> Prop) (v : R) : Prop := 0 < v /\ outputs (out (value + scale * ln v)).
 
-Lemma scale_pos s v : 0 < exp s * v <-> 0 < v.
+Lemma scaled_positive s v : 0 < exp s * v <-> 0 < v.
 Proof.
   generalize (exp_pos s). intro He. split; intro H.
   - apply Rmult_lt_reg_l with (exp s); auto. lra.
   - now apply Rmult_lt_0_compat.
 Qed.
 
-(** Moving the value dilates: I(y + t) = e^(-t/lam) I(y), whatever the outputs are. *)
-Theorem moving_dilates y t S v :
-  outputs_set (y + t) S v <-> dilate (- (t / lam)) (outputs_set y S) v.
+(** Moving the value dilates: I(value + t) = e^(-t/scale) I(value), whatever the outputs are. *)
+Theorem moving_dilates value t outputs v :
+  outputs_set (value + t) outputs v <-> dilate (- (t / scale)) (outputs_set value outputs) v.
 Proof.
-  unfold dilate, outputs_set. rewrite Ropp_involutive, scale_pos.
+  unfold dilate, outputs_set. rewrite Ropp_involutive, scaled_positive.
   split; intros [Hv H]; split; auto; revert H; rewrite ln_mult, ln_exp by (auto; apply exp_pos);
-    replace (y + lam * (t / lam + ln v)) with (y + t + lam * ln v) by (field; lra); auto.
+    replace (value + scale * (t / scale + ln v)) with (value + t + scale * ln v) by (field; lra); auto.
 Qed.
 
 (** Proposition 1: dilation privacy gives privacy of the outputs. *)
-Theorem dilation_gives_privacy mu eps delta D : extensional mu ->
-  (forall y, dilation_private mu (fun E => exists S, E = outputs_set y S) eps (D / lam) delta) ->
-  forall y y' S, Rabs (y - y') <= D ->
-    mu (outputs_set y S) <= exp eps * mu (outputs_set y' S) + delta.
+Theorem dilation_gives_privacy mu eps delta distance : extensional mu ->
+  (forall value, dilation_private mu (fun E => exists outputs, E = outputs_set value outputs) eps (distance / scale) delta) ->
+  forall value value' outputs, Rabs (value - value') <= distance ->
+    mu (outputs_set value outputs) <= exp eps * mu (outputs_set value' outputs) + delta.
 Proof.
-  intros Hm Hd y y' S H.
-  assert (mu (outputs_set y' S) = mu (dilate ((y - y') / lam) (outputs_set y S))) as ->.
-  { apply Hm. intros v _. replace y' with (y + (y' - y)) at 1 by ring. rewrite moving_dilates.
-    replace (- ((y' - y) / lam)) with ((y - y') / lam) by (field; lra). reflexivity. }
-  assert (mu (outputs_set y S) - exp eps * mu (dilate ((y - y') / lam) (outputs_set y S)) <= delta); [|lra].
-  apply (Hd y); [now exists S|].
-  unfold Rdiv. rewrite Rabs_mult, (Rabs_right (/ lam)) by (left; now apply Rinv_0_lt_compat).
+  intros Hm Hd value value' outputs H.
+  assert (mu (outputs_set value' outputs) = mu (dilate ((value - value') / scale) (outputs_set value outputs))) as ->.
+  { apply Hm. intros v _. replace value' with (value + (value' - value)) at 1 by ring. rewrite moving_dilates.
+    replace (- ((value' - value) / scale)) with ((value - value') / scale) by (field; lra). reflexivity. }
+  assert (mu (outputs_set value outputs) - exp eps * mu (dilate ((value - value') / scale) (outputs_set value outputs)) <= delta); [|lra].
+  apply (Hd value); [now exists outputs|].
+  unfold Rdiv. rewrite Rabs_mult, (Rabs_right (/ scale)) by (left; now apply Rinv_0_lt_compat).
   apply Rmult_le_compat_r; auto. left. now apply Rinv_0_lt_compat.
 Qed.
 End Out.
 
 (** Output intervals of snapping: half-open, with the sign in the exponent. *)
-Theorem output_interval y k v : 0 < v ->
-  outputs_set (index g) y (fun j => j = k) v <->
-  exp ((edge g k - y) / lam) <= v < exp ((edge g (k + 1) - y) / lam).
+Theorem output_interval value k v : 0 < v ->
+  outputs_set (index grid) value (fun j => j = k) v <->
+  exp ((edge grid k - value) / scale) <= v < exp ((edge grid (k + 1) - value) / scale).
 Proof.
   intro Hv. unfold outputs_set. rewrite index_spec by auto. rewrite edge_next. unfold edge at 1.
-  assert (forall x, x <= y + lam * ln v <-> exp ((x - y) / lam) <= v) as H1.
+  assert (forall x, x <= value + scale * ln v <-> exp ((x - value) / scale) <= v) as H1.
   { intro x. split; intro H.
     - rewrite <- (exp_ln v) by auto.
-      assert ((x - y) / lam <= ln v) as [h|h]; [|left; now apply exp_increasing|rewrite h; lra].
-      apply Rmult_le_reg_l with lam; auto. replace (lam * ((x - y) / lam)) with (x - y) by (field; lra). lra.
+      assert ((x - value) / scale <= ln v) as [h|h]; [|left; now apply exp_increasing|rewrite h; lra].
+      apply Rmult_le_reg_l with scale; auto. replace (scale * ((x - value) / scale)) with (x - value) by (field; lra). lra.
     - apply Rnot_lt_le. intro h. revert H. apply Rlt_not_le. rewrite <- (exp_ln v) at 1 by auto.
-      apply exp_increasing. apply Rmult_lt_reg_l with lam; auto.
-      replace (lam * ((x - y) / lam)) with (x - y) by (field; lra). lra. }
-  specialize (H1 ((IZR k - / 2) * g)) as Ha. specialize (H1 ((IZR k + / 2) * g)) as Hb.
+      apply exp_increasing. apply Rmult_lt_reg_l with scale; auto.
+      replace (scale * ((x - value) / scale)) with (x - value) by (field; lra). lra. }
+  specialize (H1 ((IZR k - / 2) * grid)) as Ha. specialize (H1 ((IZR k + / 2) * grid)) as Hb.
   split.
   - intros [_ [A B]]. split; [tauto|]. apply Rnot_le_lt. intro h. apply Hb in h. lra.
   - intros [A B]. split; auto. split; [tauto|]. apply Rnot_le_lt. intro h. apply Hb in h. lra.
 Qed.
 
-(** ** The inner content of a set under the law of V = U^S. It is defined for all sets and is not countably additive on all of
+(** ** The inner content of a set under the law of V = U^outputs. It is defined for all sets and is not countably additive on all of
     them; on the sets that outputs come from it is their probability (the last theorem but one).
     x = ln V has the Laplace law of scale 1; inner_content(E) is the least upper bound of the probabilities
     of finitely many disjoint half-open intervals of x that lie in E. *)
@@ -213,77 +213,77 @@ Proof.
 Qed.
 
 (** ** On output intervals this measure is the law of the outputs. *)
-Definition bin (y : R) (k : Z) : R * R := ((edge g k - y) / lam, (edge g (k + 1) - y) / lam).
+Definition bin (value : R) (k : Z) : R * R := ((edge grid k - value) / scale, (edge grid (k + 1) - value) / scale).
 
-Lemma cdf_scale x : cdf 1 (x / lam) = cdf lam x.
+Lemma cdf_scale x : cdf 1 (x / scale) = cdf scale x.
 Proof.
   destruct (Rle_or_lt x 0) as [H|H].
-  - rewrite (cdf_neg lam x) by auto. rewrite cdf_neg.
+  - rewrite (cdf_neg scale x) by auto. rewrite cdf_neg.
     + f_equal. f_equal. field. lra.
     + now apply div_neg.
-  - rewrite (cdf_pos lam lam_pos x), (cdf_pos 1 one_pos) by (left; try apply Rdiv_lt_0_compat; auto).
+  - rewrite (cdf_pos scale scale_positive x), (cdf_pos 1 one_pos) by (left; try apply Rdiv_lt_0_compat; auto).
     f_equal. f_equal. f_equal. field. lra.
 Qed.
 
-Lemma mass_bins y ks : mass (map (bin y) ks) = sumf (snap_law lam g y) ks.
+Lemma mass_bins value ks : mass (map (bin value) ks) = sumf (snap_law scale grid value) ks.
 Proof.
   unfold mass. rewrite sumf_map. apply sumf_eq. intros k _. unfold bin. simpl.
   now rewrite !cdf_scale, snap_law_cdf.
 Qed.
 
-Lemma in_bin y k x : interval_in x (bin y k) <-> index g (y + lam * x) = k.
+Lemma in_bin value k x : interval_in x (bin value k) <-> index grid (value + scale * x) = k.
 Proof.
   rewrite index_spec by auto. unfold interval_in, bin. simpl. rewrite edge_next. unfold edge.
-  assert (forall z, (z - y) / lam <= x <-> z <= y + lam * x) as H.
+  assert (forall z, (z - value) / scale <= x <-> z <= value + scale * x) as H.
   { intro z. split; intro h.
-    - apply (Rmult_le_compat_l lam) in h; [|lra]. replace (lam * ((z - y) / lam)) with (z - y) in h by (field; lra). lra.
-    - apply Rmult_le_reg_l with lam; auto. replace (lam * ((z - y) / lam)) with (z - y) by (field; lra). lra. }
-  rewrite (H ((IZR k - / 2) * g)).
-  assert (x < ((IZR k + / 2) * g - y) / lam <-> y + lam * x < (IZR k + / 2) * g) as H'.
-  { generalize (H ((IZR k + / 2) * g)). intro h.
+    - apply (Rmult_le_compat_l scale) in h; [|lra]. replace (scale * ((z - value) / scale)) with (z - value) in h by (field; lra). lra.
+    - apply Rmult_le_reg_l with scale; auto. replace (scale * ((z - value) / scale)) with (z - value) by (field; lra). lra. }
+  rewrite (H ((IZR k - / 2) * grid)).
+  assert (x < ((IZR k + / 2) * grid - value) / scale <-> value + scale * x < (IZR k + / 2) * grid) as H'.
+  { generalize (H ((IZR k + / 2) * grid)). intro h.
     split; intro h'; apply Rnot_le_lt; intro h2; [apply h in h2|apply h in h2]; lra. }
   tauto.
 Qed.
 
-Lemma bins_pack y ks : NoDup ks -> pack (map (bin y) ks).
+Lemma bins_pack value ks : NoDup ks -> pack (map (bin value) ks).
 Proof.
   intro Hk. split.
   - intros ab H. apply in_map_iff in H. destruct H as (k & <- & _). simpl.
-    apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat|]. generalize (edge_le g g_pos k (k + 1) ltac:(lia)). lra.
+    apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat|]. generalize (edge_le grid grid_positive k (k + 1) ltac:(lia)). lra.
   - intro x. rewrite sumf_map.
-    rewrite (sumf_eq _ (fun k => ind (index g (y + lam * x) = k))).
+    rewrite (sumf_eq _ (fun k => ind (index grid (value + scale * x) = k))).
     + now apply sumf_pick_le.
     + intros k _. apply ind_iff. apply in_bin.
 Qed.
 
-Theorem inner_content_outputs y S : inner_content (outputs_set (index g) y S) = Pr (snap_law lam g y) S.
+Theorem inner_content_outputs value outputs : inner_content (outputs_set (index grid) value outputs) = Pr (snap_law scale grid value) outputs.
 Proof.
   apply Rle_antisym.
   - apply (proj2 (inner_content_is_lub _)). intros m (l & [Hl H1] & Hi & ->).
     destruct (list_window l) as (c & d & Hcd & Hw).
-    set (i := index g (y + lam * c)). set (j := index g (y + lam * d)).
-    destruct (split_list S (zrange i (Z.to_nat (j - i + 1))) (zrange_NoDup _ _)) as (ks & rest & Hk & _ & HP & HS & HN).
-    apply Rle_trans with (sumf (snap_law lam g y) ks); [|apply Pr_ub; auto; now apply snap_summable].
+    set (i := index grid (value + scale * c)). set (j := index grid (value + scale * d)).
+    destruct (split_list outputs (zrange i (Z.to_nat (j - i + 1))) (zrange_NoDup _ _)) as (ks & rest & Hk & _ & HP & HS & HN).
+    apply Rle_trans with (sumf (snap_law scale grid value) ks); [|apply Pr_ub; auto; now apply snap_summable].
     rewrite <- mass_bins.
-    destruct (bins_pack y ks Hk) as [Hb _].
-    destruct (list_window (map (bin y) ks)) as (c' & d' & Hcd' & Hw').
+    destruct (bins_pack value ks Hk) as [Hb _].
+    destruct (list_window (map (bin value) ks)) as (c' & d' & Hcd' & Hw').
     assert (Rmin c c' <= Rmax d d') as Hcd2 by (generalize (Rmin_l c c') (Rmax_l d d'); lra).
     apply (is_RInt_le _ _ (Rmin c c') (Rmax d d') _ _ Hcd2
       (mass_integral l _ _ Hcd2 Hl
         (fun ab h => conj (Rle_trans _ _ _ (Rmin_l c c') (proj1 (Hw ab h))) (Rle_trans _ _ _ (proj2 (Hw ab h)) (Rmax_l d d'))))
-      (mass_integral (map (bin y) ks) _ _ Hcd2 Hb
+      (mass_integral (map (bin value) ks) _ _ Hcd2 Hb
         (fun ab h => conj (Rle_trans _ _ _ (Rmin_r c c') (proj1 (Hw' ab h))) (Rle_trans _ _ _ (proj2 (Hw' ab h)) (Rmax_r d d'))))).
     intros x _. apply Rmult_le_compat_r; [left; apply density_pos; lra|].
     destruct (Classical_Prop.classic (exists ab, In ab l /\ interval_in x ab)) as [(ab & Hab & Hx)|Hno].
     + apply Rle_trans with (1 := H1 x). rewrite sumf_map.
-      rewrite (sumf_eq _ (fun k => ind (index g (y + lam * x) = k) * 1)).
+      rewrite (sumf_eq _ (fun k => ind (index grid (value + scale * x) = k) * 1)).
       * rewrite (sumf_pick (fun _ => 1)); [lra|auto|].
         destruct (Hi ab x Hab Hx) as [_ HSx]. rewrite ln_exp in HSx.
-        assert (In (index g (y + lam * x)) (ks ++ rest)) as Hin.
+        assert (In (index grid (value + scale * x)) (ks ++ rest)) as Hin.
         { eapply Permutation_in; [exact HP|]. apply in_zrange. destruct (Hw ab Hab) as [Hc Hd]. destruct Hx as [Hxa Hxb].
-          assert (i <= index g (y + lam * x))%Z.
+          assert (i <= index grid (value + scale * x))%Z.
           { apply index_le; auto. apply Rplus_le_compat_l, Rmult_le_compat_l; lra. }
-          assert (index g (y + lam * x) <= j)%Z.
+          assert (index grid (value + scale * x) <= j)%Z.
           { apply index_le; auto. apply Rplus_le_compat_l, Rmult_le_compat_l; lra. }
           lia. }
         apply in_app_or in Hin. destruct Hin as [|Hin]; auto. exfalso. now apply (HN _ Hin).
@@ -292,24 +292,24 @@ Proof.
       * apply sumf_nonneg. intros. apply ind_nonneg.
       * intros ab Hab. apply ind_false. intro Hx. apply Hno. now exists ab.
   - apply Pr_lub; [now apply snap_summable|]. intros ks Hk HS. rewrite <- mass_bins.
-    apply (proj1 (inner_content_is_lub _)). exists (map (bin y) ks). split; [now apply bins_pack|]. split; auto.
+    apply (proj1 (inner_content_is_lub _)). exists (map (bin value) ks). split; [now apply bins_pack|]. split; auto.
     intros ab x Hab Hx. apply in_map_iff in Hab. destruct Hab as (k & <- & Hk').
     split; [apply exp_pos|]. rewrite ln_exp. apply in_bin in Hx. rewrite Hx. auto.
 Qed.
 
 (** The second proof of privacy: through dilation, for every set of outputs. *)
-Theorem snap_dp_by_dilation y y' D eps : D / lam <= eps -> Rabs (y - y') <= D ->
-  dp eps (snap_law lam g y) (snap_law lam g y').
+Theorem snap_dp_by_dilation value value' distance eps : distance / scale <= eps -> Rabs (value - value') <= distance ->
+  dp eps (snap_law scale grid value) (snap_law scale grid value').
 Proof.
-  intros He H S. rewrite <- !inner_content_outputs.
-  generalize (dilation_gives_privacy (index g) inner_content eps 0 D inner_content_ext
-    (fun y E s _ Hs => all_dilations eps (D / lam) He E s I Hs) y y' S H). lra.
+  intros He H outputs. rewrite <- !inner_content_outputs.
+  generalize (dilation_gives_privacy (index grid) inner_content eps 0 distance inner_content_ext
+    (fun value E s _ Hs => all_dilations eps (distance / scale) He E s I Hs) value value' outputs H). lra.
 Qed.
 (** The same with clamps: both clamps are functions that do not depend on the data. *)
-Theorem release_dp_by_dilation lower upper y y' D eps : D / lam <= eps -> Rabs (y - y') <= D ->
-  dp eps (release lam g lower upper y) (release lam g lower upper y').
+Theorem release_dp_by_dilation lower upper value value' distance eps : distance / scale <= eps -> Rabs (value - value') <= distance ->
+  dp eps (release scale grid lower upper value) (release scale grid lower upper value').
 Proof.
   intros He H. apply post_processing_dp; try now apply snap_summable.
-  apply snap_dp_by_dilation with D; auto. apply Rle_trans with (2 := H). apply clamp_between_stable.
+  apply snap_dp_by_dilation with distance; auto. apply Rle_trans with (2 := H). apply clamp_between_stable.
 Qed.
 End Snap.

@@ -185,6 +185,47 @@ Proof.
   rewrite <- exp_plus. do 2 f_equal. field. lra.
 Qed.
 
+(** An upper bound, as an output, loses as much: it collects a half line of noise. *)
+Lemma tail_sum x n : (0 <= x)%Z ->
+  sumf geo_difference (zrange x n) = q ^ Z.abs_nat x / (1 + q) * (1 - q ^ n).
+Proof.
+  generalize q_range. intro Hq. revert x. induction n as [|n IH]; intros x Hx; [simpl; lra|].
+  simpl zrange. simpl sumf. rewrite IH, geo_difference_law by lia.
+  replace (Z.abs_nat (x + 1)) with (S (Z.abs_nat x)) by lia. simpl pow. field. lra.
+Qed.
+
+Theorem geo_tail x : (0 <= x)%Z -> Pr geo_difference (fun k => x <= k)%Z = q ^ Z.abs_nat x / (1 + q).
+Proof.
+  intro Hx. generalize q_range. intro Hq. pose proof (law_summable _ (proj1 geo_difference_total)) as HS.
+  set (c := q ^ Z.abs_nat x / (1 + q)).
+  assert (0 < c) as Hc by (unfold c; apply Rdiv_lt_0_compat; [apply pow_lt; lra|lra]).
+  apply Rle_antisym.
+  - apply Pr_lub; auto. intros l Hl Hin. destruct (zrange_covers l) as [N HN].
+    apply Rle_trans with (sumf geo_difference (zrange x (2 * (N + Z.abs_nat x)))).
+    + apply sumf_incl; auto; [apply HS|]. intros k Hk. apply in_zrange.
+      specialize (Hin k Hk). specialize (HN N k (le_n N) Hk). simpl in Hin. lia.
+    + rewrite tail_sum by auto. fold c. rewrite <- (Rmult_1_r c) at 2. apply Rmult_le_compat_l; [lra|].
+      generalize (pow_le q (2 * (N + Z.abs_nat x))). lra.
+  - apply Rnot_lt_le. intro H. set (m := Pr _ _) in H.
+    destruct (q_small ((c - m) / c)) as [N HN]; [apply Rdiv_lt_0_compat; lra|]. specialize (HN N (le_n N)).
+    assert (sumf geo_difference (zrange x N) <= m) as HU.
+    { apply Pr_ub; auto; [apply zrange_NoDup|]. intros k Hk. apply in_zrange in Hk. lia. }
+    rewrite tail_sum in HU by auto. fold c in HU.
+    apply (Rmult_lt_compat_l c) in HN; auto. replace (c * ((c - m) / c)) with (c - m) in HN by (field; lra). lra.
+Qed.
+
+Theorem geo_bound_attained upper value moved : (value <= moved <= upper)%Z ->
+  geo_release (fun y => y) (Z.min upper) moved upper
+  = exp (IZR (moved - value) / lam) * geo_release (fun y => y) (Z.min upper) value upper.
+Proof.
+  intro H. pose proof (law_summable _ (proj1 geo_difference_total)) as HS.
+  assert (forall y, (y <= upper)%Z -> geo_release (fun y => y) (Z.min upper) y upper = q ^ Z.abs_nat (upper - y) / (1 + q)) as E.
+  { intros y Hy. rewrite <- geo_tail by lia. unfold geo_release, push. apply Pr_ext; auto. intro k. lia. }
+  rewrite !E, !q_pow by lia. unfold Rdiv at 1 4. rewrite <- Rmult_assoc, <- exp_plus. f_equal. f_equal.
+  rewrite !INR_IZR_INZ. replace (Z.of_nat (Z.abs_nat (upper - moved))) with (upper - value - (moved - value))%Z by lia.
+  replace (Z.of_nat (Z.abs_nat (upper - value))) with (upper - value)%Z by lia. rewrite (minus_IZR (upper - value)). field. lra.
+Qed.
+
 Theorem geo_release_dp inner outer y y' D :
   (forall a b, (Z.abs (inner a - inner b) <= Z.abs (a - b))%Z) -> (Z.abs (y - y') <= D)%Z ->
   dp (IZR D / lam) (geo_release inner outer y) (geo_release inner outer y').

@@ -145,7 +145,7 @@ Proof.
 Qed.
 
 (* Mass 1: telescopes. *)
-Definition above (d : R) (j : Z) : R := if (j <=? - last)%Z then 1 else if (last <? j)%Z then 0 else T p scale grid d j.
+Definition above (d : R) (j : Z) : R := if (j <=? - last)%Z then 1 else if (last <? j)%Z then 0 else tail_at p scale grid d j.
 Lemma law_is d j : (- last <= j <= last)%Z -> precision_law p scale grid last d j = above d j - above d (j + 1).
 Proof.
   intro H. generalize last_positive. intro HK. unfold precision_law, above.
@@ -208,7 +208,7 @@ Proof.
     - exists 0, 0. repeat split; try lra; apply uniform_never; auto.
     - destruct (tail_exists p p_large scale scale_positive d (edge_of grid k)) as (T0 & (c1 & c2 & U1 & U2 & E) & _).
       + apply edges; lia.
-      + exists c1, c2. split; [exact U1|]. split; [exact U2|]. unfold T, uniform in *.
+      + exists c1, c2. split; [exact U1|]. split; [exact U2|]. unfold tail_at, uniform in *.
         rewrite (is_RInt_unique _ _ _ _ U1), (is_RInt_unique _ _ _ _ U2). auto. }
   destruct (HE j) as (a & b & A1 & A2 & A3). destruct (HE (j + 1)%Z) as (a' & b' & B1 & B2 & B3).
   exists (b - b'), (a - a'). split; [|split].

@@ -220,6 +220,12 @@ bool same_row(const DataRow& first, const DataRow& second) {
   return compare_rows(first, second) == 0;
 }
 
+}  // namespace snapdp::framework_internal
+
+namespace snapdp {
+
+using namespace framework_internal;
+
 std::string to_string(const Dataset& rows) {
   constexpr std::size_t shown = 16;
   std::string text;
@@ -266,6 +272,10 @@ std::optional<Rational> dataset_distance(Metric metric, const Dataset& first, co
   apart += a.size() - i + (b.size() - j);
   return Rational(Integer(metric == Metric::change_one ? apart / 2 : apart));
 }
+
+}  // namespace snapdp
+
+namespace snapdp::framework_internal {
 
 Dataset rows_of(const Chunk& chunk) {
   Dataset rows(chunk.length, DataRow(chunk.column_count));
