@@ -12,8 +12,6 @@
 #include "snapdp/error.h"
 
 namespace snapdp {
-
-
 namespace {
 
 [[noreturn]] void refuse() {
