@@ -106,7 +106,7 @@ class Tool {
       text = Output::run([&] {
         try {
           commands_.at(command).run();
-        } catch (const cli::Answer&) {
+        } catch (const cli::ExitWith&) {
         }
       });
     });

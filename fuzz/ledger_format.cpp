@@ -27,6 +27,6 @@ void run(std::string_view text) {
 }  // namespace snapdp::privacy_internal::ledger_format
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  snapdp::ledger_format::run(snapdp::fuzz::text_of(data, size));
+  snapdp::privacy_internal::ledger_format::run(snapdp::fuzz::text_of(data, size));
   return 0;
 }
