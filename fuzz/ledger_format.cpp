@@ -5,8 +5,6 @@
 
 namespace snapdp::privacy_internal::ledger_format {
 
-using namespace privacy_internal;
-
 namespace {
 
 void run(std::string_view text) {
