@@ -135,7 +135,7 @@ const PowerTable& power_table() {
   static const PowerTable table = [] {
     PowerTable result;
     Real owner(200);
-    const mpfr_ptr x = owner.get();
+    mpfr_ptr x = owner.get();
     for (std::size_t i = 0; i <= 256; ++i) {
       mpfr_set_si_2exp(x, static_cast<long>(i) - 128, -8, MPFR_RNDN);
       mpfr_exp2(x, x, MPFR_RNDN);
