@@ -137,6 +137,14 @@ TEST(CsvHeader, MayBeAsLongAsALine) {
   EXPECT_EQ(names(std::string(max_row_bytes, 'a') + "\r\n").at(0).size(), max_row_bytes);
 }
 
+// Whether a file is one tells its first line, whatever ends it: a zero byte in a row turns no error.
+TEST(CsvHeader, IsJudgedWithoutTheRows) {
+  using namespace std::string_view_literals;
+  const ScratchFolder folder;
+  for (const std::string_view text : {"age\n4\0\n"sv, "age\r\n4\0\r\n"sv, "age\r4\0\r"sv})
+    EXPECT_EQ(CsvFile(folder.write("x.csv", text), ',').names(), std::vector<std::string>{"age"});
+}
+
 TEST(CsvFile, SeesThatItChanged) {
   const ScratchFolder folder;
   const std::string path = folder.write("x.csv", "a\n1\n");

@@ -69,9 +69,10 @@ std::string other_format(std::string_view start) {
   return "";
 }
 
-// Without a byte order mark: in most languages every other byte of the first line is zero.
+// Without a byte order mark: in most languages every other byte of the first line is zero. Lines may end in a carriage
+// return alone, and what follows the first one are people's rows, which decide nothing here.
 bool has_zero(std::string_view start) {
-  return start.substr(0, start.find('\n')).find('\0') != std::string_view::npos;
+  return start.substr(0, start.find_first_of("\r\n")).find('\0') != std::string_view::npos;
 }
 
 }  // namespace
