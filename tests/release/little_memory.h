@@ -32,8 +32,11 @@ inline void limit_memory(std::size_t bytes) {
 inline void leave_memory(std::size_t bytes) {
   const std::size_t in_use = memory_in_use();
   limit_memory(in_use);
+  // Never given back: the process ends soon. Volatile, because a compiler may leave out memory that nobody uses.
+  void* volatile taken = nullptr;
   for (std::size_t size = std::size_t{1} << 26; size >= sizeof(void*); size /= 2) {
-    while (std::malloc(size) != nullptr) continue;  // never given back: the process ends soon
+    do taken = std::malloc(size);
+    while (taken != nullptr);
   }
   limit_memory(in_use + bytes);
 }

@@ -23,7 +23,7 @@ class RandomSpecification {
     unit_ = add_remove() && chance(3);
     rows_ = pick<std::size_t>({1, 2, 3, 7, 40});
     shares_ = chance(5);
-    text_ = data() + "[budget]\nepsilon = " + quoted(shares_ ? positive(0) : "1e400") + "\n";
+    text_ = joined({data(), "[budget]\nepsilon = ", quoted(shares_ ? positive(0) : "1e400"), "\n"});
     const int statistics = chance(4) ? 3 : 1;
     for (int i = 0; i < statistics; ++i) text_ += statistic("s" + std::to_string(i));
   }
@@ -73,7 +73,7 @@ class RandomSpecification {
   std::string positive(long magnitude) {
     switch (engine_() % 6) {
       case 0:
-        return digits(between(1, 95)) + "/" + digits(between(1, 95)) + "e" + std::to_string(-magnitude);
+        return joined({digits(between(1, 95)), "/", digits(between(1, 95)), "e", std::to_string(-magnitude)});
       case 1:
         return "1/" + std::to_string(between(2, 1000)) + "e" + std::to_string(-magnitude);
       case 2:
@@ -92,6 +92,14 @@ class RandomSpecification {
     return chance(3) ? pick<long>({-most, most}) : between(-most, most);
   }
 
+  // The parts one after the other. Within braces they are drawn in this order; compilers differ in the order of the operands
+  // of "+", and a seed would then mean another specification to each.
+  static std::string joined(std::initializer_list<std::string> parts) {
+    std::string text;
+    for (const std::string& part : parts) text += part;
+    return text;
+  }
+
   static std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
   double cell() {
@@ -100,8 +108,8 @@ class RandomSpecification {
       return pick<double>(
           {0.0, -0.0, std::nan(""), infinity, -infinity, 5e-324, -2.2e-308, 1.7e308, -1.7e308, 0.1, -1});
     }
-    return std::ldexp(static_cast<double>(between(-1'000'000, 1'000'000)),
-                      static_cast<int>(between(-40, 10)));
+    const auto significand = static_cast<double>(between(-1'000'000, 1'000'000));
+    return std::ldexp(significand, static_cast<int>(between(-40, 10)));
   }
 
   std::string data() {
@@ -223,7 +231,7 @@ class RandomSpecification {
   }
 
   std::string range_and_noise(bool integer, bool may_be_precise) {
-    if (may_be_precise && chance(2)) return range() + noise(integer, may_be_precise);
+    if (may_be_precise && chance(2)) return joined({range(), noise(integer, may_be_precise)});
     return noise(integer, may_be_precise);
   }
 
@@ -237,13 +245,15 @@ class RandomSpecification {
     return grid(!may_be_precise);
   }
 
+  std::string nonnegative() { return chance(2) ? "nonnegative = true\n" : ""; }
+
   std::string groups() {
-    if (!add_remove() || !chance(4)) return "";
+    if (!add_remove() || !chance(2)) return "";
     std::string text = chance(2) ? "group_by = \"t\"\nkeys = " + texts(between(0, 4)) + "\n"
                                  : "group_by = \"i\"\nkeys = [1, 2, 100, -7]\n";
     if (unit_ && chance(2)) {
       const auto limit = [&] { return pick<std::string>({"1", "2", "1000", "9223372036854775807"}) + "\n"; };
-      text += "max_groups_per_unit = " + limit() + "max_rows_per_group_per_unit = " + limit();
+      text += joined({"max_groups_per_unit = ", limit(), "max_rows_per_group_per_unit = ", limit()});
     }
     return text;
   }
@@ -255,53 +265,51 @@ class RandomSpecification {
         parts_of(kind, add_remove() ? Neighbors::add_remove : Neighbors::change_one).size();
     switch (kind) {
       case StatisticKind::count:
-        text += (chance(2) ? "nonnegative = true\n" : "") + (add_remove() ? range() : "") + noise(true, true);
+        text += joined({nonnegative(), add_remove() ? range() : "", noise(true, true)});
         break;
       case StatisticKind::sum:
-        text += chance(2) ? "column = \"i\"\ntype = \"integer\"\nbounds = " + whole_bounds() + "\n" +
-                                range_and_noise(true, true)
-                          : "column = \"x\"\nbounds = " + bounds() + "\n" + range_and_noise(false, true);
+        text += chance(2)
+                    ? joined({"column = \"i\"\ntype = \"integer\"\nbounds = ", whole_bounds(), "\n",
+                              range_and_noise(true, true)})
+                    : joined({"column = \"x\"\nbounds = ", bounds(), "\n", range_and_noise(false, true)});
         break;
       case StatisticKind::mean:
       case StatisticKind::variance:
       case StatisticKind::standard_deviation:
-        text +=
-            "column = \"x\"\nbounds = " + bounds() + "\n" + range_and_noise(false, parts == 0) + split(parts);
+        text += joined(
+            {"column = \"x\"\nbounds = ", bounds(), "\n", range_and_noise(false, parts == 0), split(parts)});
         break;
       case StatisticKind::covariance:
       case StatisticKind::correlation:
-        text += "columns = [\"x\", \"y\"]\nbounds = [" + bounds() + ", " + bounds() + "]\n" +
-                range_and_noise(false, parts == 0) + split(parts);
+        text += joined({"columns = [\"x\", \"y\"]\nbounds = [", bounds(), ", ", bounds(), "]\n",
+                        range_and_noise(false, parts == 0), split(parts)});
         break;
       case StatisticKind::moment:
-        text += "column = \"x\"\norder = " + std::to_string(between(1, 4)) + "\nbounds = " + bounds() + "\n" +
-                range_and_noise(false, true);
+        text += joined({"column = \"x\"\norder = ", std::to_string(between(1, 4)), "\nbounds = ", bounds(),
+                        "\n", range_and_noise(false, true)});
         break;
       case StatisticKind::histogram:
-        if (chance(2)) {
-          text += "column = \"t\"\ncategories = " + texts(between(0, 5)) + "\n";
-        } else {
-          text += "column = \"x\"\nedges = " + numbers(between(2, 9), true) + "\n";
-        }
-        text += (chance(2) ? "other = \"bin\"\n" : "") +
-                std::string(chance(2) ? "nonnegative = true\n" : "") + range_and_noise(true, true);
+        text += chance(2) ? joined({"column = \"t\"\ncategories = ", texts(between(0, 5)), "\n"})
+                          : joined({"column = \"x\"\nedges = ", numbers(between(2, 9), true), "\n"});
+        text += joined({chance(2) ? "other = \"bin\"\n" : "", nonnegative(), range_and_noise(true, true)});
         break;
       case StatisticKind::distinct:
         text += chance(2)
-                    ? "column = \"t\"\ncategories = " + texts(between(0, 5)) + "\n"
-                    : "column = \"x\"\ntype = \"real\"\ncategories = " + numbers(between(1, 9), false) + "\n";
+                    ? joined({"column = \"t\"\ncategories = ", texts(between(0, 5)), "\n"})
+                    : joined({"column = \"x\"\ntype = \"real\"\ncategories = ", numbers(between(1, 9), false),
+                              "\n"});
         text += range_and_noise(true, true);
         break;
       case StatisticKind::median:
-        text += "column = \"x\"\nedges = " + numbers(between(3, 40), true) + "\n" + noise(true, true);
+        text += joined({"column = \"x\"\nedges = ", numbers(between(3, 40), true), "\n", noise(true, true)});
         break;
       case StatisticKind::quantiles:
-        text += "column = \"x\"\nedges = " + numbers(between(3, 40), true) +
-                "\nquantiles = [0, \"1/3\", 0.5, \"0." + digits(60) + "\", 1]\n" + noise(true, true);
+        text += joined({"column = \"x\"\nedges = ", numbers(between(3, 40), true),
+                        "\nquantiles = [0, \"1/3\", 0.5, \"0.", digits(60), "\", 1]\n", noise(true, true)});
         break;
     }
     const bool quantiles = kind == StatisticKind::median || kind == StatisticKind::quantiles;
-    return text + groups() + price(quantiles);
+    return joined({text, groups(), price(quantiles)});
   }
 
   std::mt19937_64 engine_;
