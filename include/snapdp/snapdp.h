@@ -17,6 +17,7 @@
 #include "snapdp/framework/composition.h"
 #include "snapdp/framework/measurement.h"
 #include "snapdp/framework/neighbor_tester.h"
+#include "snapdp/framework/source.h"
 #include "snapdp/framework/unit_limit.h"
 #include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/bias.h"

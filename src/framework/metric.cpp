@@ -22,6 +22,14 @@ std::string to_string(Metric metric) {
   return "L1 distance";
 }
 
+std::string to_string(Neighbors neighbors) {
+  return neighbors == Neighbors::change_one ? "change-one" : "add-remove";
+}
+
+Metric metric_of(Neighbors neighbors) {
+  return neighbors == Neighbors::change_one ? Metric::change_one : Metric::symmetric_distance;
+}
+
 void require_dataset_metric(Metric metric, const std::string& what) {
   if (is_dataset_metric(metric)) return;
   const std::string advice =

@@ -15,7 +15,8 @@ using namespace release_internal;
 
 namespace {
 
-const std::vector<std::string> neighbor_names = {"change-one", "add-remove"};
+const std::vector<std::string> neighbor_names = {to_string(Neighbors::change_one),
+                                                 to_string(Neighbors::add_remove)};
 const std::vector<std::string> data_keys = {
     "path",          "format", "delimiter",    "dataset",           "neighbors", "size",
     "expected_size", "nulls",  "privacy_unit", "max_rows_per_unit", "where"};
@@ -357,10 +358,6 @@ const std::vector<std::string>& release_internal::root_keys() {
   return keys;
 }
 
-std::string to_string(Neighbors neighbors) {
-  return neighbor_names[static_cast<std::size_t>(neighbors)];
-}
-
 Neighbors parse_neighbors(std::string_view text, std::string_view parameter) {
   const auto found = std::find(neighbor_names.begin(), neighbor_names.end(), text);
   if (found == neighbor_names.end()) {
@@ -369,10 +366,6 @@ Neighbors parse_neighbors(std::string_view text, std::string_view parameter) {
                     either_of(neighbor_names) + did_you_mean(text, neighbor_names));
   }
   return static_cast<Neighbors>(found - neighbor_names.begin());
-}
-
-Metric metric_of(Neighbors neighbors) {
-  return neighbors == Neighbors::change_one ? Metric::change_one : Metric::symmetric_distance;
 }
 
 namespace {

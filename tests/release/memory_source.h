@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "framework/shared/row_hash.h"
+#include "snapdp/framework/source.h"
 #include "snapdp/framework/unit_limit.h"
-#include "snapdp/release/source.h"
 
 namespace snapdp {
 

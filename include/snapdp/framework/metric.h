@@ -37,6 +37,17 @@ constexpr bool is_statistic_metric(Metric metric) {
   return metric == Metric::absolute_distance || metric == Metric::l1_distance;
 }
 
+// Which two datasets an observer must not be able to tell apart.
+enum class Neighbors {
+  change_one,  // one row is replaced; the number of rows is public
+  add_remove,  // one row is added or removed; the number of rows is private
+};
+
+// "change-one", "add-remove".
+std::string to_string(Neighbors neighbors);
+// Distance 1 of this metric is what makes two datasets neighbors.
+Metric metric_of(Neighbors neighbors);
+
 // Throw mismatch naming "metric" unless it is a metric of rows, or of statistics; `what` is the constructor that asks.
 void require_dataset_metric(Metric metric, const std::string& what);
 void require_statistic_metric(Metric metric, const std::string& what);

@@ -28,17 +28,8 @@
 
 namespace snapdp {
 
-// Which two datasets an observer must not be able to tell apart.
-enum class Neighbors {
-  change_one,  // one row is replaced; the number of rows is public
-  add_remove,  // one row is added or removed; the number of rows is private
-};
-
-// "change-one", "add-remove".
-std::string to_string(Neighbors neighbors);
 // "change-one" and "add-remove" only; invalid_argument, with a suggestion, for anything else.
 Neighbors parse_neighbors(std::string_view text, std::string_view parameter);
-Metric metric_of(Neighbors neighbors);
 
 // As written, lower <= upper. A plan rounds them outward to what the column's type can hold.
 struct DecimalBounds {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "snapdp/framework/measurement.h"
+#include "snapdp/framework/source.h"
 #include "snapdp/privacy/certificate.h"
-#include "snapdp/release/source.h"
 #include "snapdp/release/specification.h"
 #include "snapdp/release/text_table.h"
 #include "snapdp/statistics/quantiles.h"

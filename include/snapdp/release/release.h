@@ -22,10 +22,10 @@
 #include <optional>
 #include <string>
 
+#include "snapdp/framework/source.h"
 #include "snapdp/privacy/ledger.h"
 #include "snapdp/release/plan.h"
 #include "snapdp/release/report.h"
-#include "snapdp/release/source.h"
 #include "snapdp/release/specification.h"
 
 namespace snapdp {

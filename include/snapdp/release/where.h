@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "snapdp/release/source.h"
+#include "snapdp/framework/source.h"
 
 namespace snapdp {
 

@@ -15,7 +15,7 @@
 #include "engines/duckdb/row_filter_function.h"
 #include "engines/duckdb/table.h"
 #include "engines/duckdb/unit_rows.h"
-#include "snapdp/release/source.h"
+#include "snapdp/framework/source.h"
 
 namespace snapdp::engines_internal {
 

@@ -9,7 +9,7 @@
 
 #include "engines/duckdb/cells.h"
 #include "engines/duckdb/connection.h"
-#include "snapdp/release/source.h"
+#include "snapdp/framework/source.h"
 
 namespace snapdp::engines_internal {
 

@@ -36,7 +36,7 @@
 #include <optional>
 #include <string>
 
-#include "snapdp/release/source.h"
+#include "snapdp/framework/source.h"
 
 namespace snapdp {
 
