@@ -169,6 +169,28 @@ Proof.
   - intros d v w Hv Hw Hn. split; apply Hd; auto; intros part Hin; now apply (proj2 (H part Hin) d v w Hv Hw Hn).
 Qed.
 
+(** ** make_on_table: each part sees a table through a view of its own (columns, the rows kept of a unit), in which
+    neighboring tables are so many rows apart *)
+Section Tables.
+Variables X X' Y : Type.
+Record table_part := Part { view : X -> X'; apart : nat; part_loss : R; part_law : X' -> Y -> R }.
+
+Theorem make_on_table_private (domain : X -> Prop) (domain' : X' -> Prop) (nx : near X) (nx' : near X') (parts : list table_part) :
+  (forall part, In part parts -> (forall v, domain v -> domain' (view part v)) /\
+    stable_in domain nx nx' (INR (apart part)) (view part) /\ private_in domain' nx' (part_loss part) (part_law part)) ->
+  private_in domain nx (losses (map (fun part => part_loss part * INR (apart part)) parts))
+    (fun v => joint (map (fun part => part_law part (view part v)) parts)).
+Proof.
+  intro H. set (seen := map (fun part => (part_loss part * INR (apart part), fun v => part_law part (view part v))) parts).
+  assert (private_in domain nx (losses (map fst seen)) (fun v => joint (map (fun part => snd part v) seen))) as HS.
+  { apply make_sequential_private. intros each Hin. apply in_map_iff in Hin. destruct Hin as (part & <- & Hin).
+    destruct (H part Hin) as (Hd & Hs & Hp). exact (limited_private domain domain' nx nx' (apart part) (part_loss part) (view part) (part_law part) Hd Hs Hp). }
+  unfold seen in HS. rewrite map_map in HS. simpl in HS. destruct HS as [HT HP]. split.
+  - intros v Hv. generalize (HT v Hv). now rewrite map_map.
+  - intros d v w Hv Hw Hd. generalize (HP d v w Hv Hw Hd). now rewrite !map_map.
+Qed.
+End Tables.
+
 (** The second release may be chosen after the first output is seen. *)
 Theorem adaptive_private {X Y Z} (domain : X -> Prop) (nx : near X) e1 e2 (M : X -> Y -> R) (N : Y -> X -> Z -> R) :
   private_in domain nx e1 M -> (forall y, private_in domain nx e2 (N y)) ->

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "framework/paid.h"
 #include "framework/require_rows.h"
 #include "framework/shared/memory_reserve.h"
+#include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
 
+using namespace numeric_internal;
 using namespace framework_internal;
 
 class Composition::Node {
@@ -34,9 +37,16 @@ class Composition::Node {
 
   // Appends the exact statistics of the rows, or of what `before` gives of them.
   virtual void fold(const Chunk& rows, const Transformation* before, std::vector<ExactPart>& parts) const = 0;
-  // Appends the released values; takes from `next` on the exact statistics that fold() gave.
-  virtual void draw(const ExactPart*& next, SystemGenerator& generator,
-                    std::vector<Dyadic>& values) const = 0;
+  // Appends the exact statistics of a table.
+  virtual void fold(Source& table, const Progress& progress, std::vector<ExactPart>& parts) const = 0;
+  // Appends the released values; takes from `next` on, and uses up, the exact statistics that fold() gave.
+  virtual void draw(ExactPart*& next, const Paid& paid, std::vector<Dyadic>& values) const = 0;
+
+ protected:
+  static void append_noisy(ExactPart& part, const Paid& paid, std::vector<Dyadic>& values) {
+    for (Dyadic& value : part.measurement->draw(std::move(part.statistic), paid))
+      values.push_back(std::move(value));
+  }
 
  private:
   VectorDomain domain_;
@@ -88,6 +98,12 @@ void require_distance(const Composition::Node& first, const Composition::Node& o
                   " and " + to_string(other.distance()) + "; give all measurements one distance");
 }
 
+[[noreturn]] void refuse_table(const VectorDomain& domain) {
+  throw Error(ErrorCode::mismatch, "domain",
+              "domain: the measurements take " + describe(Domain(domain)) +
+                  ", not a table; say which of its columns each of them takes, with make_on_table");
+}
+
 class One final : public Composition::Node {
  public:
   explicit One(const Measurement& measurement)
@@ -100,10 +116,9 @@ class One final : public Composition::Node {
     parts.push_back({&measurement_, before != nullptr ? (*before >> aggregation)(rows) : aggregation(rows)});
     measurement_.check(parts.back().statistic);
   }
-  void draw(const ExactPart*& next, SystemGenerator& generator, std::vector<Dyadic>& values) const override {
-    for (Dyadic& value : measurement_.release_paid(next->statistic, generator))
-      values.push_back(std::move(value));
-    ++next;
+  void fold(Source&, const Progress&, std::vector<ExactPart>&) const override { refuse_table(domain()); }
+  void draw(ExactPart*& next, const Paid& paid, std::vector<Dyadic>& values) const override {
+    append_noisy(*next++, paid, values);
   }
 
  private:
@@ -125,8 +140,11 @@ class Sequential final : public Composition::Node {
   void fold(const Chunk& rows, const Transformation* before, std::vector<ExactPart>& parts) const override {
     for (const auto& part : parts_) part->fold(rows, before, parts);
   }
-  void draw(const ExactPart*& next, SystemGenerator& generator, std::vector<Dyadic>& values) const override {
-    for (const auto& part : parts_) part->draw(next, generator, values);
+  void fold(Source& table, const Progress& progress, std::vector<ExactPart>& parts) const override {
+    for (const auto& part : parts_) part->fold(table, progress, parts);
+  }
+  void draw(ExactPart*& next, const Paid& paid, std::vector<Dyadic>& values) const override {
+    for (const auto& part : parts_) part->draw(next, paid, values);
   }
 
  private:
@@ -152,8 +170,9 @@ class Parallel final : public Composition::Node {
       parts_[i]->fold(rows, &selection, parts);
     }
   }
-  void draw(const ExactPart*& next, SystemGenerator& generator, std::vector<Dyadic>& values) const override {
-    for (const auto& part : parts_) part->draw(next, generator, values);
+  void fold(Source&, const Progress&, std::vector<ExactPart>&) const override { refuse_table(domain()); }
+  void draw(ExactPart*& next, const Paid& paid, std::vector<Dyadic>& values) const override {
+    for (const auto& part : parts_) part->draw(next, paid, values);
   }
 
  private:
@@ -173,9 +192,12 @@ class PostProcessed final : public Composition::Node {
   void fold(const Chunk& rows, const Transformation* before, std::vector<ExactPart>& parts) const override {
     release_->fold(rows, before, parts);
   }
-  void draw(const ExactPart*& next, SystemGenerator& generator, std::vector<Dyadic>& values) const override {
+  void fold(Source& table, const Progress& progress, std::vector<ExactPart>& parts) const override {
+    release_->fold(table, progress, parts);
+  }
+  void draw(ExactPart*& next, const Paid& paid, std::vector<Dyadic>& values) const override {
     std::vector<Dyadic> released;
-    release_->draw(next, generator, released);
+    release_->draw(next, paid, released);
     for (Dyadic& value : function_(std::move(released))) values.push_back(std::move(value));
   }
 
@@ -184,10 +206,51 @@ class PostProcessed final : public Composition::Node {
   Function function_;
 };
 
-std::size_t count_values(const std::vector<ExactPart>& parts) {
-  std::size_t count = 0;
-  for (const ExactPart& part : parts) count += part.statistic.size();
-  return count;
+class OnTable final : public Composition::Node {
+ public:
+  OnTable(Metric metric, Relation privacy, const Rational& asked, RowSelection selection,
+          std::vector<TablePart> parts, const std::string& description)
+      : Node(VectorDomain({}), metric, 1, std::move(privacy), asked, description),
+        selection_(std::move(selection)),
+        parts_(std::move(parts)) {}
+
+  void fold(const Chunk&, const Transformation*, std::vector<ExactPart>&) const override {
+    throw Error(ErrorCode::mismatch, "rows", "rows: the measurements take columns of a table; give a Source");
+  }
+  void fold(Source& table, const Progress& progress, std::vector<ExactPart>& parts) const override {
+    std::vector<FoldRequest> requests;
+    for (const TablePart& part : parts_)
+      requests.push_back({part.columns, &part.measurement.aggregation(), part.groups});
+    const FoldResult result = table.fold(selection_, requests, progress);
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const Measurement& measurement = parts_[i].measurement;
+      require_size(measurement.aggregation().input_domain(), result.rows);
+      parts.push_back({&measurement, measurement.aggregation().finish(result.states[i])});
+      measurement.check(parts.back().statistic);
+    }
+  }
+  void draw(ExactPart*& next, const Paid& paid, std::vector<Dyadic>& values) const override {
+    for (std::size_t i = 0; i < parts_.size(); ++i) append_noisy(*next++, paid, values);
+  }
+
+ private:
+  static void require_size(const VectorDomain& domain, std::uint64_t rows) {
+    if (!domain.size() || *domain.size() == rows) return;
+    throw Error(
+        ErrorCode::bad_data, "rows",
+        "rows: the table does not have the " + std::to_string(*domain.size()) +
+            " rows that the measurements are for; under change-one their number is public and must be "
+            "given exactly");
+  }
+
+  RowSelection selection_;
+  std::vector<TablePart> parts_;
+};
+
+std::size_t memory_after_the_debit(const std::vector<ExactPart>& parts) {
+  std::size_t bytes = std::size_t{1} << 20;  // small things
+  for (const ExactPart& part : parts) bytes += memory_to_draw(*part.measurement);
+  return bytes;
 }
 
 }  // namespace
@@ -219,18 +282,29 @@ std::vector<ExactPart> Composition::exact(const Chunk& rows) const {
   return parts;
 }
 
+std::vector<ExactPart> Composition::exact(Source& table, const Progress& progress) const {
+  std::vector<ExactPart> parts;
+  node_->fold(table, progress, parts);
+  return parts;
+}
+
 Release Composition::release(const Chunk& rows, BudgetAccountant& accountant) const {
+  const FloatEnvironment environment;
   require_rows(input_domain(), rows);
-  const std::vector<ExactPart> parts = exact(rows);
+  return pay_and_draw(exact(rows), accountant);
+}
+
+Release Composition::release(Source& table, BudgetAccountant& accountant, const Progress& progress) const {
+  const FloatEnvironment environment;
+  return pay_and_draw(exact(table, progress), accountant);
+}
+
+Release Composition::pay_and_draw(std::vector<ExactPart> parts, BudgetAccountant& accountant) const {
   Release release{{}, price()};
-  // Whatever can fail is tried before the debit.
-  SystemGenerator& generator = thread_generator();
-  generator.prepare();
-  MemoryReserve reserve(MemoryReserve::to_draw(count_values(parts)));
-  accountant.debit({price(), input_metric(), distance(), description()});
-  reserve.release();
-  const ExactPart* next = parts.data();
-  node_->draw(next, generator, release.values);
+  const Paid paid({price(), input_metric(), distance(), description()}, accountant,
+                  memory_after_the_debit(parts));
+  ExactPart* next = parts.data();
+  node_->draw(next, paid, release.values);
   return release;
 }
 
@@ -283,6 +357,77 @@ Composition make_parallel(const VectorDomain& domain, Metric metric, const std::
   }
   return Composition(std::make_shared<Parallel>(domain, std::move(nodes), std::move(selections),
                                                 "the first that applies of (" + description + ")"));
+}
+
+namespace {
+
+// What a privacy unit's rows are to one part. `selected` says how many of them remain.
+UnitLimit limit_for(const RowSelection::UnitLimit& selected, const TablePart& part) {
+  std::optional<GroupLimit> groups;
+  if (part.groups) groups = GroupLimit{part.groups->max_groups, part.groups->max_rows};
+  return make_unit_limit(selected.max_rows, groups);
+}
+
+void require_part(const RowSelection& selection, const TablePart& part) {
+  const Measurement& measurement = part.measurement;
+  const std::size_t takes = measurement.aggregation().input_domain().columns().size();
+  if (part.columns.size() != takes) {
+    throw Error(ErrorCode::mismatch, "columns",
+                "make_on_table: " + std::to_string(part.columns.size()) + " columns are named, \"" +
+                    measurement.aggregation().description() + "\" takes " + std::to_string(takes));
+  }
+  const bool selects = selection.where || selection.unit || part.groups;
+  if (selects && measurement.input_metric() != symmetric_distance()) {
+    throw Error(ErrorCode::mismatch, "metric",
+                "make_on_table: where some rows are left out, neighbors must be measured by the symmetric "
+                "distance, not the " +
+                    to_string(measurement.input_metric()));
+  }
+  if (part.groups && !selection.unit) {
+    throw Error(ErrorCode::mismatch, "groups",
+                "make_on_table: a limit on groups is one on those of a privacy unit; name the unit");
+  }
+  const Rational most =
+      selection.unit
+          ? Rational(Integer(static_cast<unsigned long>(limit_for(*selection.unit, part).most_rows())))
+          : Rational(1);
+  if (measurement.distance() == most) return;
+  throw Error(ErrorCode::mismatch, "distance",
+              "make_on_table: a measurement protects neighbors at distance " +
+                  to_string(measurement.distance()) + ", in this table they are " + to_string(most) +
+                  " rows apart; give NoiseOptions::distance = " + to_string(most));
+}
+
+}  // namespace
+
+Composition make_on_table(const RowSelection& selection, std::vector<TablePart> parts) {
+  require_parts(parts.size(), "make_on_table");
+  std::vector<Relation> relations;
+  Rational asked = 0;
+  std::string description;
+  for (const TablePart& part : parts) {
+    require_part(selection, part);
+    const Measurement& measurement = part.measurement;
+    if (measurement.input_metric() != parts[0].measurement.input_metric()) {
+      throw Error(ErrorCode::mismatch, "metric",
+                  "make_on_table: parts measure their inputs by the " +
+                      to_string(parts[0].measurement.input_metric()) + " and by the " +
+                      to_string(measurement.input_metric()) + "; use one metric for all");
+    }
+    relations.push_back(
+        selection.unit ? Relation::chain(limit_for(*selection.unit, part).stability(), measurement.privacy())
+                       : measurement.privacy());
+    asked += measurement.price();
+    description += (description.empty() ? "" : "; ") + measurement.aggregation().description();
+  }
+  const Metric metric = selection.unit ? Metric::unit_distance : parts[0].measurement.input_metric();
+  Relation privacy = loss_relation([relations](const Rational& d_in) {
+    Rational sum = 0;
+    for (const Relation& relation : relations) sum += relation.forward(d_in);
+    return sum;
+  });
+  return Composition(std::make_shared<OnTable>(metric, std::move(privacy), asked, selection, std::move(parts),
+                                               "all of a table's (" + description + ")"));
 }
 
 Composition make_postprocessing(const Composition& release,

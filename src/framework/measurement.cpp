@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "framework/require_rows.h"
-#include "framework/shared/memory_reserve.h"
+#include "framework/paid.h"
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
+#include "snapdp/framework/composition.h"
 
 namespace snapdp {
 
@@ -117,18 +117,7 @@ Accuracy Measurement::accuracy(const FailureRate& alpha) const {
 }
 
 Release Measurement::release(const Chunk& rows, BudgetAccountant& accountant) const {
-  const FloatEnvironment environment;
-  require_rows(aggregation_.input_domain(), rows);
-  Release release{aggregation_(rows), price_};
-  check(release.values);
-  // Whatever can fail is tried before the debit.
-  SystemGenerator& generator = thread_generator();
-  generator.prepare();
-  MemoryReserve reserve(MemoryReserve::to_draw(release.values.size()));
-  accountant.debit({price_, input_metric(), distance_, aggregation_.description()});
-  reserve.release();
-  release.values = release_paid(std::move(release.values), generator);
-  return release;
+  return Composition(*this).release(rows, accountant);
 }
 
 void Measurement::check(const std::vector<Dyadic>& statistic) const {
@@ -140,11 +129,8 @@ void Measurement::check(const std::vector<Dyadic>& statistic) const {
                   aggregation_.description() + "\"");
 }
 
-std::vector<Dyadic> Measurement::release_paid(std::vector<Dyadic> statistic,
-                                              SystemGenerator& generator) const {
-  const FloatEnvironment environment;
-  check(statistic);
-  for (Dyadic& value : statistic) value = mechanism_.release(value, generator);
+std::vector<Dyadic> Measurement::draw(std::vector<Dyadic> statistic, const Paid& paid) const {
+  for (Dyadic& value : statistic) value = mechanism_.release(value, paid.generator());
   return statistic;
 }
 

@@ -18,16 +18,17 @@ namespace {
 // The release protects the neighbors that the ledger counts losses for.
 void require_neighbors(const LedgerIdentity& identity, const Debit& debit) {
   const Metric wanted = identity.neighbors == "change-one" ? change_one() : symmetric_distance();
-  if (debit.metric != wanted) {
+  const bool of_units = debit.metric == Metric::unit_distance && !identity.privacy_unit.empty();
+  if (debit.metric != wanted && !of_units) {
     refuse("metric", "the ledger is for " + identity.neighbors +
                          " neighbors, the release protects neighbors by the " + to_string(debit.metric) +
                          "; nothing was debited. Build the chain on the " + to_string(wanted));
   }
-  if (identity.privacy_unit.empty() && debit.distance != 1) {
-    refuse("distance",
-           "the release protects neighbors " + to_string(debit.distance) +
-               " rows apart, but the ledger names no privacy unit; nothing was debited. Use a ledger of the "
-               "unit, or distance 1");
+  if ((identity.privacy_unit.empty() || of_units) && debit.distance != 1) {
+    refuse("distance", "the release protects neighbors " + to_string(debit.distance) +
+                           (of_units ? " units" : " rows") +
+                           " apart, the ledger counts losses for one; nothing was debited. Use distance 1" +
+                           (of_units ? "" : ", or a ledger of the privacy unit"));
   }
 }
 

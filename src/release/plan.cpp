@@ -648,6 +648,19 @@ Certificate Plan::certificate() const {
   return compose_certificates(certificates);
 }
 
+Composition Plan::composition() const {
+  std::vector<TablePart> parts;
+  for (const PlannedStatistic& statistic : statistics_) {
+    const StatisticSpecification& asked = statistic.specification;
+    std::optional<FoldRequest::GroupLimit> groups;
+    if (asked.groups_per_unit)
+      groups = {*asked.group_by, asked.groups_per_unit->max_groups, asked.groups_per_unit->max_rows};
+    for (const PlannedMeasurement& planned : statistic.measurements)
+      parts.push_back({planned.columns, planned.measurement, groups});
+  }
+  return make_on_table(selection_, std::move(parts));
+}
+
 std::vector<Saving> Plan::savings() const {
   const FloatEnvironment environment;
   std::vector<Saving> savings;

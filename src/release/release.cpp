@@ -9,7 +9,6 @@
 #include "numeric/shared/float_environment.h"
 #include "release/shared/suggestion.h"
 #include "snapdp/error.h"
-#include "snapdp/random/system_generator.h"
 
 namespace snapdp {
 
@@ -106,41 +105,69 @@ void check_certificates(const Plan& plan) {
   }
 }
 
-// The exact statistics of every measurement of the plan, from one pass over the rows.
-std::vector<std::vector<std::vector<Dyadic>>> fold(const Plan& plan, Source& source,
-                                                   const Progress& progress) {
-  std::vector<FoldRequest> requests;
-  for (const PlannedStatistic& statistic : plan.statistics()) {
-    for (const PlannedMeasurement& planned : statistic.measurements) {
-      FoldRequest& request = requests.emplace_back();
-      request.columns = planned.columns;
-      request.aggregation = &planned.measurement.aggregation();
-      const StatisticSpecification& asked = statistic.specification;
-      if (const std::optional<GroupLimit>& limit = asked.groups_per_unit)
-        request.groups = FoldRequest::GroupLimit{*asked.group_by, limit->max_groups, limit->max_rows};
-    }
-  }
-  const FoldResult result = source.fold(plan.selection(), requests, progress);
-  const std::optional<std::uint64_t>& size = plan.specification().data.size;
-  if (size && result.rows != *size) {
+// The table with as many rows as the declaration says.
+class DeclaredRows final : public Source {
+ public:
+  DeclaredRows(Source& source, const Specification& specification)
+      : source_(source), specification_(specification) {}
+  std::vector<SourceColumn> columns() override { return source_.columns(); }
+  using Source::fold;
+  FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
+                  const Progress& progress) override {
+    FoldResult result = source_.fold(selection, requests, progress);
+    const std::optional<std::uint64_t>& size = specification_.data.size;
+    if (!size || result.rows == *size) return result;
     throw Error(ErrorCode::bad_data, "size",
-                plan.specification().name + ": [data]: size = " + std::to_string(*size) +
+                specification_.name + ": [data]: size = " + std::to_string(*size) +
                     ": the data do not have that many rows; under change-one the number of rows is public "
                     "and must be declared exactly");
   }
-  std::vector<std::vector<std::vector<Dyadic>>> exact;
-  std::size_t next = 0;
+
+ private:
+  Source& source_;
+  const Specification& specification_;
+};
+
+// Pays for a plan: the ledger keeps what each statistic costs, and the specification's text.
+class PlanAccountant final : public BudgetAccountant {
+ public:
+  PlanAccountant(const Plan& plan, Ledger& ledger, const Report::Rehearsal& report,
+                 const std::function<void()>& before_debit)
+      : plan_(plan), ledger_(ledger), report_(report), before_debit_(before_debit) {}
+
+  // What is debited is the plan's epsilon, which the certificates cover (check_certificates): only in precision mode, and
+  // only by what separates the notes' claim from the proof, may the composition's own price be higher.
+  void debit(const Debit&) override {
+    check_ledger(plan_, ledger_, report_.length);
+    const MemoryReserve reserve(report_.memory);
+    if (before_debit_) before_debit_();
+    receipt_ = ledger_.debit(plan_.specification().identity(), charges(plan_), plan_.specification().text);
+  }
+  const std::optional<LedgerReceipt>& receipt() const { return receipt_; }
+
+ private:
+  const Plan& plan_;
+  Ledger& ledger_;
+  const Report::Rehearsal& report_;
+  const std::function<void()>& before_debit_;
+  std::optional<LedgerReceipt> receipt_;
+};
+
+// By statistic and part.
+std::vector<std::vector<std::vector<Dyadic>>> by_part(const Plan& plan, std::vector<Dyadic> values) {
+  std::vector<std::vector<std::vector<Dyadic>>> parts;
+  auto next = std::make_move_iterator(values.begin());
   for (const PlannedStatistic& statistic : plan.statistics()) {
-    exact.emplace_back();
+    parts.emplace_back();
     for (const PlannedMeasurement& planned : statistic.measurements) {
-      exact.back().push_back(planned.measurement.aggregation().finish(result.states[next++]));
-      planned.measurement.check(exact.back().back());
+      const auto end =
+          next + static_cast<std::ptrdiff_t>(planned.measurement.aggregation().output_domain().dimension);
+      parts.back().emplace_back(next, end);
+      next = end;
     }
   }
-  return exact;
+  return parts;
 }
-
-// Everything below here has been paid for.
 
 // Empty, or why the report is not in the ledger: it is still there to be shown.
 std::string keep(const Report& report, std::int64_t release, Ledger& ledger) {
@@ -154,32 +181,40 @@ std::string keep(const Report& report, std::int64_t release, Ledger& ledger) {
   }
 }
 
-Released draw(const Plan& plan, const LedgerReceipt& receipt,
-              std::vector<std::vector<std::vector<Dyadic>>> values, SystemGenerator& generator,
-              Ledger& ledger) {
-  const auto lost = [&](const std::string& why) {
+Released release_plan(const Plan& plan, const Report::Rehearsal& needed, Source& rows, Ledger& ledger,
+                      const ReleaseOptions& options) {
+  PlanAccountant accountant(plan, ledger, needed, options.before_debit);
+  const auto failed = [&](const std::string& why) {
     return Error(ErrorCode::io, "release",
-                 why + "; release " + std::to_string(receipt.release) +
+                 why + "; release " + std::to_string(accountant.receipt()->release) +
                      " is paid for, shows nothing and is not refunded");
   };
   try {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      for (std::size_t j = 0; j < values[i].size(); ++j) {
-        const Measurement& measurement = plan.statistics()[i].measurements[j].measurement;
-        values[i][j] = measurement.release_paid(std::move(values[i][j]), generator);
-      }
-    }
-    Released released{Report(plan, values, receipt.release, receipt.spent, receipt.remaining),
-                      receipt.release, ""};
-    released.not_stored = keep(released.report, receipt.release, ledger);
+    Release values = plan.composition().release(rows, accountant, options.progress);
+    const LedgerReceipt& paid = *accountant.receipt();
+    Released released{
+        Report(plan, by_part(plan, std::move(values.values)), paid.release, paid.spent, paid.remaining),
+        paid.release, ""};
+    released.not_stored = keep(released.report, paid.release, ledger);
     return released;
   } catch (const Error& error) {
-    throw lost(error.what());
+    if (!accountant.receipt()) throw;
+    throw failed(error.what());
   } catch (const std::bad_alloc&) {
-    throw lost("out of memory");
+    if (!accountant.receipt()) throw;
+    throw failed("out of memory");
   } catch (const std::exception&) {
-    throw lost("an unexpected failure inside the program");
+    if (!accountant.receipt()) throw;
+    throw failed("an unexpected failure inside the program");
   }
+}
+
+// Public constants alone: nothing is paid. The rows are read all the same, whose number must be the declared one.
+Released show_constants(const Plan& plan, Source& rows, const Ledger& ledger, const Progress& progress) {
+  rows.fold(plan.selection(), {}, progress);
+  const LedgerBalance balance = ledger.balance();
+  const std::vector<std::vector<std::vector<Dyadic>>> none(plan.statistics().size());
+  return {Report(plan, none, std::nullopt, balance.spent, balance.remaining), std::nullopt, ""};
 }
 
 // The specification under the ledger's declaration. Where the ledger has none, the specification is its own
@@ -225,27 +260,16 @@ Released release(const Specification& specification, Ledger& ledger, const OpenS
   const Plan plan(in_force(specification, ledger));
   check_ledger(plan, ledger, 0);
   check_certificates(plan);
-  const Report::Rehearsal needed = plan.epsilon() > 0 ? Report::rehearse(plan) : Report::Rehearsal{};
+  const bool free = plan.epsilon() == 0;
+  const Report::Rehearsal needed = free ? Report::Rehearsal{} : Report::rehearse(plan);
   const std::unique_ptr<Source> source = open_source(plan.specification().data);
   check_header(plan.specification(), source->columns());
   if (options.confirm && !options.confirm(plan)) {
     throw Error(ErrorCode::invalid_argument, "confirm", "nothing was released and nothing was debited");
   }
-  std::vector<std::vector<std::vector<Dyadic>>> exact = fold(plan, *source, options.progress);
-  if (plan.epsilon() == 0) {
-    const LedgerBalance balance = ledger.balance();
-    return {Report(plan, exact, std::nullopt, balance.spent, balance.remaining), std::nullopt, ""};
-  }
-  // Whatever can fail is tried before the debit, now that the rows have been read.
-  check_ledger(plan, ledger, needed.length);
-  SystemGenerator& generator = thread_generator();
-  generator.prepare();
-  MemoryReserve reserve(needed.memory);
-  if (options.before_debit) options.before_debit();
-  const LedgerReceipt receipt =
-      ledger.debit(plan.specification().identity(), charges(plan), plan.specification().text);
-  reserve.release();
-  return draw(plan, receipt, std::move(exact), generator, ledger);
+  DeclaredRows rows(*source, plan.specification());
+  if (free) return show_constants(plan, rows, ledger, options.progress);
+  return release_plan(plan, needed, rows, ledger, options);
 }
 
 }  // namespace snapdp

@@ -424,15 +424,10 @@ std::size_t memory_for(const Plan& plan, std::size_t report_bytes) {
   constexpr std::size_t of_node = 1024;
   constexpr std::size_t small_things = std::size_t{1} << 20;
   std::size_t nodes = 0;
-  std::size_t drawn = 0;
   for (const PlannedStatistic& statistic : plan.statistics()) {
     if (statistic.hierarchy) nodes = std::max(nodes, statistic.hierarchy->nodes());
-    for (const PlannedMeasurement& planned : statistic.measurements) {
-      const Measurement& measurement = planned.measurement;
-      drawn += measurement.aggregation().output_domain().dimension * growth_of_value(measurement);
-    }
   }
-  return copies * report_bytes + of_node * nodes + drawn + small_things;
+  return copies * report_bytes + of_node * nodes + small_things;
 }
 
 Json plan_json(const Plan& plan) {

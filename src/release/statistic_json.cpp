@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "framework/shared/memory_reserve.h"
 #include "release/composed.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/bias.h"
@@ -28,26 +29,6 @@ bool is_integer(const PlannedMeasurement& planned) {
 // A double of the most characters that a double takes.
 constexpr double longest_double = std::numeric_limits<double>::lowest();
 
-// No output is more grid steps from 0. Without a public range the value changes by at most the sensitivity with each row,
-// of which there are at most 2^63; and the noise is scale |ln U|, where |ln U| <= 2^64 unless the generator gives 2^58
-// words of zeros in a row. What clamps moves nothing beyond its own bounds.
-Integer most_steps(const Measurement& measurement) {
-  const Mechanism& mechanism = measurement.mechanism();
-  Rational reach = 0;
-  const auto include = [&](const Rational& end) { reach = std::max(reach, Rational(::abs(end))); };
-  if (mechanism.lower()) include(Rational(*mechanism.lower()));
-  if (mechanism.upper()) include(Rational(*mechanism.upper()));
-  if (!mechanism.lower() || !mechanism.upper()) {
-    include(scale_by_power_of_two(mechanism.sensitivity(), 63).rational());
-    if (const std::optional<Bounds>& range = measurement.aggregation().output_domain().range) {
-      include(range->lower().rational());
-      include(range->upper().rational());
-    }
-    reach += scale_by_power_of_two(Dyadic(mechanism.scale()), 64).rational();
-  }
-  return ceil(Rational(reach / mechanism.grid().spacing().rational())) + 1;
-}
-
 std::size_t bits(const Integer& value) {
   return mpz_sizeinbase(value.get_mpz_t(), 2);
 }
@@ -58,7 +39,7 @@ Json longest_value(const PlannedMeasurement& planned) {
   const Mechanism& mechanism = planned.measurement.mechanism();
   if (mechanism.lower() && mechanism.upper() && !is_integer(planned)) return longest_double;
   // All binary digits are ones, so that the fraction does not reduce.
-  const Integer ones = (Integer(1) << bits(most_steps(planned.measurement))) - 1;
+  const Integer ones = (Integer(1) << bits(framework_internal::most_steps(planned.measurement))) - 1;
   std::string text = mechanism.grid().value(Integer(-ones)).rational().get_str();
   // Fewer than 41 digits are written as a decimal, which with its sign, point and zeros or exponent is shorter than this.
   constexpr std::size_t longest_decimal = 50;
@@ -412,12 +393,6 @@ Json data_json(const Specification& specification) {
   }
   if (specification.data.where) json["where"] = specification.data.where->text();
   return json;
-}
-
-std::size_t growth_of_value(const Measurement& measurement) {
-  constexpr std::size_t small = 128;
-  const std::size_t size = bits(most_steps(measurement));
-  return size <= small ? 0 : size / 8;
 }
 
 std::string to_text(const Json& json) {

@@ -44,9 +44,6 @@ Json certificate_json(const Certificate& certificate);
 // The keys that open a plan and a report.
 Json data_json(const Specification& specification);
 
-// How many bytes a noisy value may take beyond the exact one in whose place it comes. Small ones take one allocation each.
-std::size_t growth_of_value(const Measurement& measurement);
-
 std::string to_text(const Json& json);
 
 // Tables of plans and reports: how an accuracy with its probability is written.

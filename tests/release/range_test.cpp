@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "noisy.h"
 #include "release/replace.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/bias.h"
@@ -290,7 +291,7 @@ TEST(Range, ReleasesAreClampedAsRarelyAsGammaSays) {
     const std::vector<Dyadic> exact = measurement.aggregation()(std::vector<double>(1000, 100));
     int number = 0;
     for (int i = 0; i < releases; ++i) {
-      const Dyadic released = measurement.release_paid(exact, thread_generator()).front();
+      const Dyadic released = noisy(measurement, exact).front();
       EXPECT_LE(released, Dyadic(*measurement.mechanism().upper()));
       if (released == Dyadic(*measurement.mechanism().upper())) ++number;
     }
@@ -310,8 +311,7 @@ TEST(Range, ReleasesLieBetweenTheConstants) {
   const Measurement& measurement = plan.statistics().front().measurements.front().measurement;
   for (const std::size_t rows : {0U, 3U, 900U}) {
     for (int i = 0; i < 200; ++i) {
-      const Dyadic released =
-          measurement.release_paid({Dyadic(static_cast<std::int64_t>(rows))}, thread_generator()).front();
+      const Dyadic released = noisy(measurement, {Dyadic(static_cast<std::int64_t>(rows))}).front();
       ASSERT_TRUE(released.is_integer());
       ASSERT_GE(released, Dyadic(2));
       ASSERT_LE(released, Dyadic(5));

@@ -10,6 +10,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "noisy.h"
 #include "snapdp/release/report.h"
 
 namespace snapdp {
@@ -62,7 +63,7 @@ class Repeated {
     for (int i = 0; i < releases; ++i) {
       std::vector<std::vector<Dyadic>> released;
       for (std::size_t j = 0; j < exact.size(); ++j)
-        released.push_back(planned().measurements[j].measurement.release_paid(exact[j], thread_generator()));
+        released.push_back(noisy(planned().measurements[j].measurement, exact[j]));
       const Report report(plan_, {released}, 1, 9, 0);
       if (!holds(Json::parse(report.json()).at("statistics").at(0))) ++misses;
     }
@@ -160,7 +161,7 @@ TEST(Simultaneous, RanksAreRightAtEdgesNotInsideWideBins) {
       "s.toml"));
   const Measurement& measurement = plan.statistics().front().measurements.front().measurement;
   const std::vector<Dyadic> exact = measurement.aggregation()(std::vector<double>(rows, 1));
-  const Report report(plan, {{measurement.release_paid(exact, thread_generator())}}, 1, 100, 900);
+  const Report report(plan, {{noisy(measurement, exact)}}, 1, 100, 900);
   const Json median = Json::parse(report.json()).at("statistics").at(0);
   const double error = median.at("rank_error");
   EXPECT_LT(error, 3);

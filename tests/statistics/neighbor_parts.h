@@ -272,6 +272,7 @@ inline NeighborParts all_neighbor_parts() {
   NeighborParts parts;
   add_transformations(parts);
   parts.add_alone("make_unit_limit", "framework/unit_limit_test.cpp");  // of whole datasets, not of blocks
+  parts.add_alone("make_on_table", "statistics/on_table_test.cpp");     // of tables
   add_statistics(parts);
   add_histograms(parts);
   add_hierarchies(parts);

@@ -109,8 +109,7 @@ TEST(Preconditions, StatisticsAreInTheirDomain) {
     EXPECT_THAT(refused("statistic", [&] { measurement.release(rows, budget); }), HasSubstr(each.why));
     EXPECT_THAT(refused("statistic", [&] { make_sequential({measurement}).release(rows, budget); }),
                 HasSubstr(each.why));
-    EXPECT_THAT(refused("statistic", [&] { measurement.release_paid(each.statistic, thread_generator()); }),
-                HasSubstr(each.why));
+    EXPECT_THAT(refused("statistic", [&] { measurement.check(each.statistic); }), HasSubstr(each.why));
     EXPECT_EQ(budget.spent(), 0);
   }
   const Measurement good =

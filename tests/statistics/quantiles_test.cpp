@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 
+#include "noisy.h"
 #include "rows.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/measurement.h"
@@ -354,11 +355,9 @@ TEST(Quantiles, ReleasesAreAsAccurateAsTheySay) {
   const double off = quantile_rank_error(layout, node, half);
   EXPECT_LT(off, 900);
   const std::vector<Dyadic> exact = measurement.aggregation()(rows);
-  SystemGenerator& generator = thread_generator();
   int misses = 0;
   for (int i = 0; i < releases; ++i) {
-    const std::vector<Rational> counts =
-        consistent_counts(layout, measurement.release_paid(exact, generator));
+    const std::vector<Rational> counts = consistent_counts(layout, noisy(measurement, exact));
     const double median = quantile_from_hierarchy(layout, counts, half);
     bool holds = false;
     for (std::size_t leaf = 0; leaf < layout.leaves(); ++leaf) {

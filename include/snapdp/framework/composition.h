@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "snapdp/framework/measurement.h"
+#include "snapdp/framework/source.h"
+#include "snapdp/framework/unit_limit.h"
 
 namespace snapdp {
 
@@ -45,17 +47,24 @@ class Composition {
   // after the other. Throws what Measurement::release throws. When it throws before the debit, nothing is spent;
   // afterwards all of it is, and stays.
   Release release(const Chunk& rows, BudgetAccountant& accountant) const;
-  // The exact statistics of every measurement inside, from left to right. They are not private: for whoever pays and
-  // draws elsewhere, and for tests of the claim.
+  // The same of a table, for what make_on_table gave: its source folds. Throws besides what Source::fold throws, and
+  // bad_data naming "rows" when their number is public and another one. Nothing that depends on rows is in a message.
+  Release release(Source& table, BudgetAccountant& accountant, const Progress& progress = {}) const;
+  // The exact statistics of every measurement inside, from left to right. They are not private: for tests of the claim.
   std::vector<ExactPart> exact(const Chunk& rows) const;
+  std::vector<ExactPart> exact(Source& table, const Progress& progress = {}) const;
 
   class Node;
 
  private:
   explicit Composition(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
+  // The one place where noise is drawn on statistics: whatever can fail is tried, the price is debited, and then the noise
+  // is drawn.
+  Release pay_and_draw(std::vector<ExactPart> parts, BudgetAccountant& accountant) const;
   friend Composition make_sequential(const std::vector<Composition>& parts);
   friend Composition make_parallel(const VectorDomain& domain, Metric metric,
                                    const std::vector<struct ParallelPart>& parts);
+  friend Composition make_on_table(const RowSelection& selection, std::vector<struct TablePart> parts);
   friend Composition make_postprocessing(const Composition& release,
                                          std::function<std::vector<Dyadic>(std::vector<Dyadic>)> function,
                                          const std::string& name, Trusted);
@@ -78,6 +87,19 @@ struct ParallelPart {
 // part and enter another. Throws mismatch for other metrics or parts that do not fit, invalid_argument for no parts.
 // Proof: proofs/make_parallel.md.
 Composition make_parallel(const VectorDomain& domain, Metric metric, const std::vector<ParallelPart>& parts);
+
+// A measurement on columns of a table, named in its order.
+struct TablePart {
+  std::vector<std::string> columns;
+  Measurement measurement;
+  std::optional<FoldRequest::GroupLimit> groups = {};
+};
+
+// All parts on the rows of one table that `selection` keeps, in one pass over it; the loss is the sum of theirs. Neighbors
+// are tables that differ in one row by the metric of the parts or, with a unit limit, in all rows of one privacy unit;
+// each part must have been built for as many rows as that leaves it. Throws invalid_argument for no parts, mismatch
+// naming "columns", "metric", "groups" or "distance" when a part does not fit. Proof: proofs/make_on_table.md.
+Composition make_on_table(const RowSelection& selection, std::vector<TablePart> parts);
 
 // A function of the released values: the loss stays. Its author vouches that it depends on its argument and public
 // constants alone. What it throws comes after the debit. Proof: proofs/make_postprocessing.md.

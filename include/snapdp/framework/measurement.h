@@ -23,6 +23,10 @@
 
 namespace snapdp {
 
+namespace framework_internal {
+class Paid;  // that the debit stands
+}
+
 struct NoiseOptions {
   Epsilon epsilon;  // at `distance` of the input metric
   GridChoice grid = {};
@@ -75,13 +79,14 @@ class Measurement {
   // does not deliver a first block of words; std::bad_alloc when there is too little memory for what follows.
   Release release(const Chunk& rows, BudgetAccountant& accountant) const;
   // Throws mismatch naming "statistic" unless it is in the aggregation's output domain, on which the proof of the noise
-  // rests; if the aggregation gave it, its author is wrong about it. For whoever folds elsewhere: before the debit.
+  // rests; if the aggregation gave it, its author is wrong about it.
   void check(const std::vector<Dyadic>& statistic) const;
-  // The noisy statistic, in the place of the exact one. The caller has paid: whoever calls this has debited price()
-  // durably before. Throws what check() throws before any noise is drawn.
-  std::vector<Dyadic> release_paid(std::vector<Dyadic> statistic, SystemGenerator& generator) const;
 
  private:
+  friend class Composition;  // whose release() is the only one
+  // The noisy statistic, in the place of the exact one.
+  std::vector<Dyadic> draw(std::vector<Dyadic> statistic, const framework_internal::Paid& paid) const;
+
   Aggregation aggregation_;
   Rational distance_;
   Mechanism mechanism_;

@@ -27,8 +27,8 @@ class LedgerAccountant final : public BudgetAccountant {
   // Throws what Ledger::debit throws, and mismatch when the release protects other neighbors than the identity names:
   //   "change-one"                     the change-one distance 1
   //   "add-remove"                     the symmetric distance 1
-  //   "add-remove" with a unit         the symmetric distance, however many rows of a unit count. That no unit has more
-  //                                    (make_unit_limit) is for the caller to see to.
+  //   "add-remove" with a unit         distance 1 in privacy units (make_on_table), or the symmetric distance, however
+  //                                    many rows of a unit count; that no unit has more is then for the caller to see to
   void debit(const Debit& debit) override;
 
   // Of the last debit.

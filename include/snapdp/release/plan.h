@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "snapdp/framework/measurement.h"
-#include "snapdp/framework/source.h"
+#include "snapdp/framework/composition.h"
 #include "snapdp/privacy/certificate.h"
 #include "snapdp/release/specification.h"
 #include "snapdp/release/text_table.h"
@@ -94,6 +93,9 @@ class Plan {
   const Rational& epsilon() const { return epsilon_; }
   // Of the whole run.
   Certificate certificate() const;
+  // What release() releases: all measurements, statistic after statistic, on the table's selected rows. Throws
+  // invalid_argument when there are none, because all statistics are public constants.
+  Composition composition() const;
 
   // A finer grid, geometric noise for integers, exact mode instead of precision mode, another split of a mean: what each
   // would save. Where epsilon is given the accuracy improves, where an accuracy is given epsilon falls.

@@ -26,7 +26,7 @@ class Report {
   // What a report takes at most, in bytes, whatever is drawn and however much the ledger has spent.
   struct Rehearsal {
     std::size_t length = 0;
-    std::size_t memory = 0;  // to draw the values, make the report and keep it
+    std::size_t memory = 0;  // to make the report of the released values and keep it
   };
   // Makes the longest report that this plan can come to, and reads it back as it would be read from a ledger. Throws
   // invalid_argument naming the statistic to reduce when that is longer than what a ledger keeps.

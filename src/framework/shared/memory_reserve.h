@@ -1,12 +1,15 @@
 // Memory for what follows a debit, held until the debit stands.
 //
-//   MemoryReserve reserve(MemoryReserve::to_draw(values.size()));
-//   accountant.debit(...);
-//   reserve.release();
+//   {
+//     MemoryReserve reserve(bytes);
+//     ledger.debit(...);
+//   }
 #pragma once
 
 #include <cstddef>
 #include <vector>
+
+#include "snapdp/framework/measurement.h"
 
 namespace snapdp::framework_internal {
 
@@ -14,18 +17,17 @@ namespace snapdp::framework_internal {
 class MemoryReserve {
  public:
   explicit MemoryReserve(std::size_t bytes) : memory_(bytes, std::byte{1}) {}
-  void release() { std::vector<std::byte>().swap(memory_); }
-
-  // What drawing so many values takes at most, as long as the grid's spacing and the values lie among the doubles: the
-  // values are copied twice, and each has some 2100 bits at most.
-  static std::size_t to_draw(std::size_t values) {
-    constexpr std::size_t of_value = 1024;
-    constexpr std::size_t small_things = std::size_t{1} << 20;
-    return values * of_value + small_things;
-  }
 
  private:
   std::vector<std::byte> memory_;
 };
+
+// No output is more grid steps from 0. Without a public range the value changes by at most the sensitivity with each row,
+// of which there are at most 2^63; and the noise is scale |ln U|, where |ln U| <= 2^64 unless the generator gives 2^58
+// words of zeros in a row. What clamps moves nothing beyond its own bounds.
+Integer most_steps(const Measurement& measurement);
+
+// How many bytes the noisy values may take beyond the exact ones in whose places they come.
+std::size_t memory_to_draw(const Measurement& measurement);
 
 }  // namespace snapdp::framework_internal
