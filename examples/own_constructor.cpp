@@ -1,5 +1,6 @@
 // Your own transformation, tried by the neighbor tester before anybody relies on it.
 #include <snapdp/snapdp.h>
+#include <snapdp/testing/neighbor_tester.h>
 
 #include <cmath>
 #include <iostream>

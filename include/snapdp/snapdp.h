@@ -16,7 +16,6 @@
 #include "snapdp/framework/arrow.h"
 #include "snapdp/framework/composition.h"
 #include "snapdp/framework/measurement.h"
-#include "snapdp/framework/neighbor_tester.h"
 #include "snapdp/framework/source.h"
 #include "snapdp/framework/unit_limit.h"
 #include "snapdp/mechanism/accuracy.h"

@@ -11,12 +11,12 @@
 #include <random>
 
 #include "attacks/attack.h"
-#include "release/memory_source.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/measurement.h"
 #include "snapdp/mechanism/geometric.h"
 #include "snapdp/release/release.h"
 #include "snapdp/statistics/statistics.h"
+#include "snapdp/testing/memory_source.h"
 
 namespace snapdp::attacks {
 namespace {

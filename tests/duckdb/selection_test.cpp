@@ -18,8 +18,8 @@
 #include "engines/duckdb/table.h"
 #include "engines/duckdb/unit_rows.h"
 #include "framework/shared/row_hash.h"
-#include "release/memory_source.h"
 #include "snapdp/statistics/statistics.h"
+#include "snapdp/testing/memory_source.h"
 
 namespace snapdp {
 

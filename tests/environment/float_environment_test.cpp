@@ -17,7 +17,6 @@
 #include <thread>
 #include <vector>
 
-#include "snapdp/framework/neighbor_tester.h"
 #include "snapdp/framework/unit_limit.h"
 #include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/bounds.h"
@@ -34,6 +33,7 @@
 #include "snapdp/statistics/moments.h"
 #include "snapdp/statistics/quantiles.h"
 #include "snapdp/statistics/statistics.h"
+#include "snapdp/testing/neighbor_tester.h"
 
 #if defined(__SSE2__)
 namespace snapdp {

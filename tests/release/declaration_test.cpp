@@ -8,10 +8,10 @@
 #include <fstream>
 #include <random>
 
-#include "release/memory_source.h"
 #include "release/replace.h"
 #include "snapdp/error.h"
 #include "snapdp/release/release.h"
+#include "snapdp/testing/memory_source.h"
 
 namespace snapdp {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "release/memory_source.h"
 #include "snapdp/release/specification.h"
+#include "snapdp/testing/memory_source.h"
 
 namespace snapdp {
 

@@ -10,9 +10,9 @@
 #include <numeric>
 #include <random>
 
-#include "release/memory_source.h"
 #include "release/replace.h"
 #include "snapdp/error.h"
+#include "snapdp/testing/memory_source.h"
 
 namespace snapdp {
 namespace {

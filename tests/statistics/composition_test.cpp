@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "snapdp/error.h"
-#include "snapdp/framework/neighbor_tester.h"
 #include "snapdp/statistics/statistics.h"
+#include "snapdp/testing/neighbor_tester.h"
 
 namespace snapdp {
 namespace {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <random>
 
-#include "release/memory_source.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/composition.h"
 #include "snapdp/statistics/grouped.h"
 #include "snapdp/statistics/statistics.h"
+#include "snapdp/testing/memory_source.h"
 
 namespace snapdp {
 namespace {

@@ -10,10 +10,10 @@
 #include "snapdp/error.h"
 #include "snapdp/framework/composition.h"
 #include "snapdp/framework/measurement.h"
-#include "snapdp/framework/neighbor_tester.h"
 #include "snapdp/statistics/distinct.h"
 #include "snapdp/statistics/grouped.h"
 #include "snapdp/statistics/statistics.h"
+#include "snapdp/testing/neighbor_tester.h"
 
 namespace snapdp {
 namespace {

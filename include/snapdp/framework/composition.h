@@ -6,7 +6,12 @@
 //   both.loss();                                    // the sum, at most 3/8
 //   Release r = both.release(rows, accountant);     // one debit of the whole, then all the noise
 //
-// Compositions nest: the parts of one are measurements or compositions.
+// Compositions nest: the parts of one are measurements or compositions. On a table each part names its columns:
+//
+//   Composition all = make_on_table({}, {{{"age"}, mean}, {{"age"}, counts}});
+//   Release r = all.release(*open_duckdb_source({.path = "people.csv"}), accountant);
+//
+// examples/table.cpp protects whole people this way.
 #pragma once
 
 #include <functional>

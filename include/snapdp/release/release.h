@@ -1,4 +1,4 @@
-// The release step: the one place where noise is drawn. Its order is always the same:
+// The release step: a plan's composition (Plan::composition) is released. Its order is always the same:
 //
 //   declaration of the ledger -> plan -> ledger check -> rehearsal of the report -> header check -> fold -> size check
 //   -> all that could fail is tried -> durable debit -> noise -> report into the ledger

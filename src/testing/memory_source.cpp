@@ -1,55 +1,35 @@
-// A Source of rows held in memory, which folds in several pieces and remembers how it was used. It selects rows one
-// step after the other, as the comments of source.h say, so that faster sources can be held against it.
-#pragma once
+#include "snapdp/testing/memory_source.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <stdexcept>
-#include <string>
 #include <utility>
-#include <variant>
-#include <vector>
 
 #include "framework/shared/row_hash.h"
-#include "snapdp/framework/source.h"
+#include "snapdp/framework/transformation.h"
 #include "snapdp/framework/unit_limit.h"
 
 namespace snapdp {
 
 using namespace framework_internal;
 
-class MemorySource : public Source {
+namespace {
+
+// Folds over columns that somebody else holds.
+class PlainFold {
  public:
-  using Reals = std::vector<double>;
-  using Integers = std::vector<std::int64_t>;
-  using Texts = std::vector<std::string_view>;  // std::string_view() is null
-  using Cells = std::variant<Reals, Integers, Texts>;
+  using Reals = MemorySource::Reals;
+  using Integers = MemorySource::Integers;
+  using Texts = MemorySource::Texts;
+  using Cells = MemorySource::Cells;
 
-  MemorySource& add(SourceColumn column, Cells cells) {
-    rows_ = std::visit([](const auto& values) { return values.size(); }, cells);
-    cells_[column.name] = std::move(cells);
-    header_.push_back(std::move(column));
-    return *this;
-  }
-  // As a CSV column: without a type.
-  MemorySource& add(const std::string& name, Cells cells) {
-    return add(SourceColumn{name, std::nullopt, ""}, std::move(cells));
-  }
+  PlainFold(const std::map<std::string, Cells>& cells, std::size_t count) : cells_(cells), count_(count) {}
 
-  std::function<void()> before_fold;  // to look at the ledger, say
-  int folds = 0;
-
-  std::vector<SourceColumn> columns() override { return header_; }
-
-  using Source::fold;
-  FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
-                  const Progress& progress) override {
-    ++folds;
-    if (before_fold) before_fold();
+  FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests) const {
     FoldResult result;
-    result.rows = rows_;
+    result.rows = count_;
     const std::vector<OwnedColumn> read = columns_read(selection, requests);
     const std::vector<Column> content = views(read);
     const Rows selected = select(selection, content);
@@ -71,7 +51,6 @@ class MemorySource : public Source {
       request.aggregation->merge(state, other);
       result.states.push_back(std::move(state));
     }
-    if (progress) progress(100);
     return result;
   }
 
@@ -183,13 +162,13 @@ class MemorySource : public Source {
   }
 
   Rows select(const RowSelection& selection, const std::vector<Column>& content) const {
-    Rows rows(rows_);
+    Rows rows(count_);
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     if (selection.where) {
       std::vector<OwnedColumn> owned;
       for (std::size_t i = 0; i < selection.where->columns.size(); ++i)
         owned.push_back(convert(cells_.at(selection.where->columns[i]), selection.where->types[i]));
-      const Chunk all(views(owned), rows_);
+      const Chunk all(views(owned), count_);
       std::erase_if(rows, [&](std::size_t row) {
         std::uint8_t holds = 0;
         selection.where->predicate.evaluate(all.slice(row, 1), &holds);
@@ -231,9 +210,26 @@ class MemorySource : public Source {
     return kept;
   }
 
-  std::vector<SourceColumn> header_;
-  std::map<std::string, Cells> cells_;
-  std::size_t rows_ = 0;
+  const std::map<std::string, Cells>& cells_;
+  std::size_t count_;
 };
+
+}  // namespace
+
+MemorySource& MemorySource::add(SourceColumn column, Cells cells) {
+  rows_ = std::visit([](const auto& values) { return values.size(); }, cells);
+  cells_[column.name] = std::move(cells);
+  header_.push_back(std::move(column));
+  return *this;
+}
+
+FoldResult MemorySource::fold(const RowSelection& selection, std::span<const FoldRequest> requests,
+                              const Progress& progress) {
+  ++folds;
+  if (before_fold) before_fold();
+  FoldResult result = PlainFold(cells_, rows_).fold(selection, requests);
+  if (progress) progress(100);
+  return result;
+}
 
 }  // namespace snapdp

@@ -1,6 +1,6 @@
 // Planted faults: parts that claim what is false, each of a kind that a real library had or could have. The tester
 // finds every one, shrunk to a few rows.
-#include "snapdp/framework/neighbor_tester.h"
+#include "snapdp/testing/neighbor_tester.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "snapdp/error.h"
-#include "snapdp/framework/neighbor_tester.h"
+#include "snapdp/testing/neighbor_tester.h"
 
 namespace snapdp {
 namespace {
@@ -66,7 +66,7 @@ std::string lines_of(const std::string& path, const std::string& from, const std
 }
 
 TEST(WorkedExample, IsWhatTheGuideShowsInSixtyLines) {
-  const std::string source = SNAPDP_SOURCE "/tests/framework/worked_example_test.cpp";
+  const std::string source = SNAPDP_SOURCE "/tests/testing/worked_example_test.cpp";
   const std::string guide = SNAPDP_SOURCE "/CONTRIBUTING.md";
   const std::string code = lines_of(source, "// [the function]", "// [the constructor]") + "\n" +
                            lines_of(source, "// [the constructor]", "// [the neighbor test]") + "\n" +

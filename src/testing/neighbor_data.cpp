@@ -1,4 +1,4 @@
-#include "framework/neighbor_data.h"
+#include "testing/neighbor_data.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 
 #include "snapdp/error.h"
 
-namespace snapdp::framework_internal {
+namespace snapdp::testing_internal {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -220,11 +220,11 @@ bool same_row(const DataRow& first, const DataRow& second) {
   return compare_rows(first, second) == 0;
 }
 
-}  // namespace snapdp::framework_internal
+}  // namespace snapdp::testing_internal
 
 namespace snapdp {
 
-using namespace framework_internal;
+using namespace testing_internal;
 
 std::string to_string(const Dataset& rows) {
   constexpr std::size_t shown = 16;
@@ -275,7 +275,7 @@ std::optional<Rational> dataset_distance(Metric metric, const Dataset& first, co
 
 }  // namespace snapdp
 
-namespace snapdp::framework_internal {
+namespace snapdp::testing_internal {
 
 Dataset rows_of(const Chunk& chunk) {
   Dataset rows(chunk.length, DataRow(chunk.column_count));
@@ -540,4 +540,4 @@ std::vector<Cell> DataMaker::simpler(std::size_t i, const Cell& cell) const {
   return candidates;
 }
 
-}  // namespace snapdp::framework_internal
+}  // namespace snapdp::testing_internal

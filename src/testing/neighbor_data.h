@@ -3,9 +3,9 @@
 
 #include <random>
 
-#include "snapdp/framework/neighbor_tester.h"
+#include "snapdp/testing/neighbor_tester.h"
 
-namespace snapdp::framework_internal {
+namespace snapdp::testing_internal {
 
 using TestEngine = std::mt19937_64;
 
@@ -65,4 +65,4 @@ class DataMaker {
   std::vector<std::vector<Cell>> extreme_;
 };
 
-}  // namespace snapdp::framework_internal
+}  // namespace snapdp::testing_internal

@@ -1,16 +1,16 @@
-#include "snapdp/framework/neighbor_tester.h"
+#include "snapdp/testing/neighbor_tester.h"
 
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <numeric>
 
-#include "framework/neighbor_data.h"
 #include "snapdp/error.h"
+#include "testing/neighbor_data.h"
 
 namespace snapdp {
 
-using namespace framework_internal;
+using namespace testing_internal;
 
 namespace {
 
