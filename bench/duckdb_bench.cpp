@@ -26,7 +26,6 @@
 
 #include "snapdp/engines/duckdb/duckdb_source.h"
 #include "snapdp/error.h"
-#include "snapdp/statistics/grouped.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace {

@@ -10,7 +10,6 @@
 
 #include "numeric/shared/group_sums.h"
 #include "snapdp/numeric/exact_sum.h"
-#include "snapdp/numeric/integer_sum.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

@@ -9,9 +9,6 @@
 #include "framework/state_bytes.h"
 #include "fuzz/fuzz.h"
 #include "snapdp/framework/aggregation.h"
-#include "snapdp/statistics/distinct.h"
-#include "snapdp/statistics/grouped.h"
-#include "snapdp/statistics/moments.h"
 #include "snapdp/statistics/quantiles.h"
 #include "snapdp/statistics/statistics.h"
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "fuzz/fuzz.h"
-#include "snapdp/framework/predicate.h"
 #include "snapdp/framework/transformation.h"
 
 namespace snapdp {

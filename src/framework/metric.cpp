@@ -1,6 +1,5 @@
-#include "snapdp/framework/metric.h"
-
 #include "snapdp/error.h"
+#include "snapdp/framework/domain.h"
 
 namespace snapdp {
 

@@ -1,5 +1,3 @@
-#include "snapdp/framework/predicate.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>

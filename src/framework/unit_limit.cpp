@@ -1,5 +1,3 @@
-#include "snapdp/framework/unit_limit.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -8,6 +6,7 @@
 #include "framework/shared/group_limit.h"
 #include "framework/shared/row_hash.h"
 #include "snapdp/error.h"
+#include "snapdp/framework/source.h"
 
 namespace snapdp {
 

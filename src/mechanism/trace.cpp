@@ -7,7 +7,7 @@
 
 #include "snapdp/error.h"
 #include "snapdp/mechanism/precision_snapping.h"
-#include "snapdp/random/recorded_tape.h"
+#include "snapdp/random/word_source.h"
 
 namespace snapdp {
 namespace {

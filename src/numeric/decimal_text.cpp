@@ -1,9 +1,8 @@
-#include "snapdp/numeric/decimal_text.h"
-
 #include <cmath>
 #include <optional>
 
 #include "numeric/shared/float_environment.h"
+#include "snapdp/numeric/rational.h"
 
 namespace snapdp {
 

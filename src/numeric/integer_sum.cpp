@@ -1,11 +1,10 @@
-#include "snapdp/numeric/integer_sum.h"
-
 #include <algorithm>
 #include <limits>
 #include <string>
 
 #include "numeric/shared/targets.h"
 #include "snapdp/error.h"
+#include "snapdp/numeric/exact_sum.h"
 
 namespace snapdp {
 namespace {

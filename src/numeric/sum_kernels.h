@@ -23,7 +23,6 @@
 #include "numeric/shared/targets.h"
 #include "snapdp/numeric/exact_sum.h"
 #include "snapdp/numeric/instruction_set.h"
-#include "snapdp/numeric/wide_sum.h"
 
 namespace snapdp::numeric_internal {
 

@@ -1,9 +1,8 @@
-#include "snapdp/numeric/wide_sum.h"
-
 #include <bit>
 #include <string>
 
 #include "snapdp/error.h"
+#include "snapdp/numeric/exact_sum.h"
 
 namespace snapdp {
 namespace {

@@ -11,7 +11,7 @@
 #include "privacy/ledger_format.h"
 #include "privacy/private_file.h"
 #include "snapdp/error.h"
-#include "snapdp/numeric/decimal_text.h"
+#include "snapdp/numeric/rational.h"
 
 namespace snapdp {
 

@@ -1,9 +1,8 @@
-#include "snapdp/privacy/ledger_accountant.h"
-
 #include <utility>
 
 #include "privacy/ledger_format.h"
 #include "snapdp/error.h"
+#include "snapdp/privacy/ledger.h"
 
 namespace snapdp {
 

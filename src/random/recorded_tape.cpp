@@ -1,8 +1,7 @@
-#include "snapdp/random/recorded_tape.h"
-
 #include <algorithm>
 
 #include "snapdp/error.h"
+#include "snapdp/random/word_source.h"
 
 namespace snapdp {
 

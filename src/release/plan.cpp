@@ -11,9 +11,6 @@
 #include "release/faults.h"
 #include "release/shared/suggestion.h"
 #include "snapdp/error.h"
-#include "snapdp/statistics/distinct.h"
-#include "snapdp/statistics/grouped.h"
-#include "snapdp/statistics/moments.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp {

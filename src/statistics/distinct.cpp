@@ -1,7 +1,6 @@
-#include "snapdp/statistics/distinct.h"
-
 #include <algorithm>
 
+#include "snapdp/statistics/statistics.h"
 #include "statistics/construction.h"
 #include "statistics/folds.h"
 

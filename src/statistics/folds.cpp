@@ -7,7 +7,6 @@
 #include "numeric/shared/group_sums.h"
 #include "snapdp/error.h"
 #include "snapdp/numeric/exact_sum.h"
-#include "snapdp/numeric/integer_sum.h"
 #include "statistics/bin_index.h"
 #include "statistics/construction.h"
 #include "statistics/power_sums.h"

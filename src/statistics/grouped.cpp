@@ -1,11 +1,10 @@
-#include "snapdp/statistics/grouped.h"
-
 #include <algorithm>
 #include <array>
 #include <stdexcept>
 
 #include "framework/shared/keyed_fold.h"
 #include "snapdp/error.h"
+#include "snapdp/statistics/statistics.h"
 #include "statistics/bin_index.h"
 
 namespace snapdp {

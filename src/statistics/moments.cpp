@@ -1,6 +1,5 @@
-#include "snapdp/statistics/moments.h"
-
 #include "snapdp/error.h"
+#include "snapdp/statistics/statistics.h"
 #include "statistics/construction.h"
 #include "statistics/folds.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "framework/shared/row_hash.h"
+#include "snapdp/framework/source.h"
 #include "snapdp/framework/transformation.h"
-#include "snapdp/framework/unit_limit.h"
 
 namespace snapdp {
 

@@ -19,7 +19,7 @@
 #include "snapdp/mechanism/snapping.h"
 #include "snapdp/numeric/rational.h"
 #include "snapdp/privacy/audit.h"
-#include "snapdp/random/recorded_tape.h"
+#include "snapdp/random/word_source.h"
 
 namespace snapdp::attacks {
 

@@ -13,10 +13,8 @@
 #include "duckdb/source_testing.h"
 #include "framework/arrow_batch.h"
 #include "rows.h"
-#include "snapdp/statistics/distinct.h"
-#include "snapdp/statistics/grouped.h"
-#include "snapdp/statistics/moments.h"
 #include "snapdp/statistics/quantiles.h"
+#include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
 namespace {

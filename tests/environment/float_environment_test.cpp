@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "snapdp/framework/unit_limit.h"
+#include "snapdp/framework/source.h"
 #include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/bounds.h"
 #include "snapdp/mechanism/law.h"
@@ -29,8 +29,6 @@
 #include "snapdp/release/plan.h"
 #include "snapdp/release/specification.h"
 #include "snapdp/statistics/from_parts.h"
-#include "snapdp/statistics/grouped.h"
-#include "snapdp/statistics/moments.h"
 #include "snapdp/statistics/quantiles.h"
 #include "snapdp/statistics/statistics.h"
 #include "snapdp/testing/neighbor_tester.h"

@@ -1,5 +1,3 @@
-#include "snapdp/framework/unit_limit.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 
 #include "framework/shared/row_hash.h"
 #include "snapdp/error.h"
+#include "snapdp/framework/source.h"
 #include "snapdp/framework/transformation.h"
 
 namespace snapdp {

@@ -17,7 +17,7 @@
 
 #include "mechanism/endless_tape.h"
 #include "snapdp/error.h"
-#include "snapdp/random/recorded_tape.h"
+#include "snapdp/random/word_source.h"
 
 namespace snapdp {
 namespace {

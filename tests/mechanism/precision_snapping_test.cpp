@@ -20,7 +20,7 @@
 #include "mechanism/precision_oracle.h"
 #include "mechanism/precision_slow_path.h"
 #include "snapdp/error.h"
-#include "snapdp/random/recorded_tape.h"
+#include "snapdp/random/word_source.h"
 
 namespace snapdp {
 

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "snapdp/random/recorded_tape.h"
+#include "snapdp/random/word_source.h"
 
 namespace snapdp {
 

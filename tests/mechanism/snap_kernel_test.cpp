@@ -17,7 +17,7 @@
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/snapping.h"
-#include "snapdp/random/recorded_tape.h"
+#include "snapdp/random/word_source.h"
 
 namespace snapdp {
 

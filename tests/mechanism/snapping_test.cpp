@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "snapdp/error.h"
-#include "snapdp/random/recorded_tape.h"
+#include "snapdp/random/word_source.h"
 
 namespace snapdp {
 namespace {

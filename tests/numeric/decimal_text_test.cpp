@@ -1,6 +1,6 @@
-#include "snapdp/numeric/decimal_text.h"
-
 #include <gtest/gtest.h>
+
+#include "snapdp/numeric/rational.h"
 
 namespace snapdp {
 namespace {

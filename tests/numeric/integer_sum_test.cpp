@@ -1,5 +1,3 @@
-#include "snapdp/numeric/integer_sum.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "snapdp/error.h"
+#include "snapdp/numeric/exact_sum.h"
 
 namespace snapdp {
 namespace {

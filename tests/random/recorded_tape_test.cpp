@@ -1,10 +1,9 @@
-#include "snapdp/random/recorded_tape.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 
 #include "snapdp/error.h"
+#include "snapdp/random/word_source.h"
 
 namespace snapdp {
 namespace {

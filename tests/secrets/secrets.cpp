@@ -26,7 +26,7 @@
 #include "snapdp/mechanism/geometric.h"
 #include "snapdp/mechanism/precision_snapping.h"
 #include "snapdp/mechanism/snapping.h"
-#include "snapdp/random/recorded_tape.h"
+#include "snapdp/random/word_source.h"
 
 namespace snapdp {
 

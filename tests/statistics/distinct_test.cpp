@@ -1,5 +1,3 @@
-#include "snapdp/statistics/distinct.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 
 #include "rows.h"
 #include "snapdp/error.h"
+#include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
 namespace {

@@ -1,5 +1,3 @@
-#include "snapdp/statistics/grouped.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -8,7 +6,7 @@
 #include "framework/shared/keyed_fold.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/measurement.h"
-#include "snapdp/statistics/moments.h"
+#include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
 

@@ -8,7 +8,6 @@
 #include "snapdp/error.h"
 #include "snapdp/framework/composition.h"
 #include "snapdp/framework/measurement.h"
-#include "snapdp/statistics/grouped.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp {

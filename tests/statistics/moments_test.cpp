@@ -1,5 +1,3 @@
-#include "snapdp/statistics/moments.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 
 #include "rows.h"
 #include "snapdp/error.h"
+#include "snapdp/statistics/statistics.h"
 #include "statistics/exact_moments.h"
 
 namespace snapdp {

@@ -9,9 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "snapdp/statistics/distinct.h"
-#include "snapdp/statistics/grouped.h"
-#include "snapdp/statistics/moments.h"
 #include "snapdp/statistics/quantiles.h"
 #include "snapdp/statistics/statistics.h"
 #include "snapdp/testing/neighbor_tester.h"

@@ -7,7 +7,6 @@
 
 #include "snapdp/error.h"
 #include "snapdp/framework/composition.h"
-#include "snapdp/statistics/grouped.h"
 #include "snapdp/statistics/statistics.h"
 #include "snapdp/testing/memory_source.h"
 

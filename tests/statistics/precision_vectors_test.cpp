@@ -12,9 +12,8 @@
 #include "snapdp/error.h"
 #include "snapdp/framework/composition.h"
 #include "snapdp/framework/measurement.h"
-#include "snapdp/statistics/distinct.h"
-#include "snapdp/statistics/grouped.h"
 #include "snapdp/statistics/quantiles.h"
+#include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
 namespace {

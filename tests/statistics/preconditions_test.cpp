@@ -10,8 +10,6 @@
 #include "snapdp/error.h"
 #include "snapdp/framework/composition.h"
 #include "snapdp/framework/measurement.h"
-#include "snapdp/statistics/distinct.h"
-#include "snapdp/statistics/grouped.h"
 #include "snapdp/statistics/statistics.h"
 #include "snapdp/testing/neighbor_tester.h"
 

@@ -12,7 +12,6 @@
 #include "rows.h"
 #include "snapdp/error.h"
 #include "snapdp/statistics/from_parts.h"
-#include "snapdp/statistics/grouped.h"
 
 namespace snapdp {
 

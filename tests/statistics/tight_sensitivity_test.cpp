@@ -8,9 +8,6 @@
 #include <vector>
 
 #include "snapdp/framework/measurement.h"
-#include "snapdp/statistics/distinct.h"
-#include "snapdp/statistics/grouped.h"
-#include "snapdp/statistics/moments.h"
 #include "snapdp/statistics/quantiles.h"
 #include "snapdp/statistics/statistics.h"
 

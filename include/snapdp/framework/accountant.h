@@ -5,13 +5,13 @@
 //   const Release r = mean_age.release(rows, budget);
 //   budget.remaining();
 //
-// A LedgerAccountant (privacy/ledger_accountant.h) debits a file instead, durably and against every other process.
+// A LedgerAccountant (privacy/ledger.h) debits a file instead, durably and against every other process.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "snapdp/framework/metric.h"
+#include "snapdp/framework/domain.h"
 #include "snapdp/numeric/rational.h"
 
 namespace snapdp {

@@ -21,7 +21,6 @@
 
 #include "snapdp/framework/measurement.h"
 #include "snapdp/framework/source.h"
-#include "snapdp/framework/unit_limit.h"
 
 namespace snapdp {
 

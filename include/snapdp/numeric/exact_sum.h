@@ -1,4 +1,4 @@
-// Exact sums of doubles clamped to public bounds: the value does not depend on the order of the rows, on how
+// Exact sums of doubles, or integers, clamped to public bounds: the value does not depend on the order of the rows, on how
 // they are split among threads, or on the machine.
 //
 //   ExactSum sum(0.0, 100.0);    // one a thread or a group: small, nothing allocated
@@ -20,13 +20,61 @@
 // shared between threads while one of them writes.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "snapdp/numeric/dyadic.h"
 #include "snapdp/numeric/instruction_set.h"
-#include "snapdp/numeric/wide_sum.h"
 
 namespace snapdp {
+
+// The accumulators behind the sums: plain 128-bit counters, and a sum over the whole range of binary64 and of its
+// products. Rows of a statistic go through ExactSum and its kin, which are much faster.
+
+// A signed 128-bit integer in two's complement. Its alignment is 8, so states may live in any engine's
+// memory.
+struct Int128 {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+
+  constexpr Int128& operator+=(Int128 other) noexcept {
+    low += other.low;
+    high += other.high + (low < other.low ? 1 : 0);
+    return *this;
+  }
+  constexpr Int128& operator+=(std::int64_t other) noexcept {
+    return *this += Int128{static_cast<std::uint64_t>(other), other < 0 ? ~std::uint64_t{0} : 0};
+  }
+  friend constexpr bool operator==(const Int128&, const Int128&) = default;
+};
+
+Integer to_integer(Int128 value);
+
+// An exact sum of up to 2^63 doubles and products of two doubles, whatever their exponents: a fixed-point
+// number that reaches from 2^-2148 (the square of the least subnormal) up to 2^2111 and beyond (2^63 squares
+// of the largest double), in 32-bit digits that are carried lazily. It allocates its kilobyte when the first
+// number arrives.
+class WideSum {
+ public:
+  // value is finite.
+  void add(double value);
+  // x * y, exactly; both finite.
+  void add_product(double x, double y);
+  // Throws invalid_argument naming `parameter` for a number that no such sum can be: one that has bits below
+  // 2^-2148, or is 2^2140 or more in magnitude.
+  void add(const Dyadic& value, std::string_view parameter);
+  void merge(const WideSum& other);
+  Dyadic total() const;
+
+ private:
+  void add_bits(std::uint64_t high, std::uint64_t low, unsigned position, bool negative);
+  void carry();
+
+  std::vector<std::int64_t> digits_;  // empty, or the value is the sum of digits_[i] * 2^(32 i - 2148)
+  std::uint32_t pending_ = 0;         // additions since the last carry
+};
 
 // Bounds that rows are clamped to, with the binary exponent that holds them.
 class ClampBounds {
@@ -130,6 +178,113 @@ class ExactProducts {
   WideSum wide_x_;
   WideSum wide_y_;
   WideSum wide_products_;
+};
+
+// The same of 64-bit integers. Nothing wraps and nothing passes through a double: the totals of 2^63 rows near +-2^63, and
+// of their squares and products, are exact. Every integer is a valid row.
+//
+//   IntegerSum sum(0, 100);
+//   sum.add(ages);                   // std::span<const std::int64_t>
+//   Dyadic total = sum.total();      // an integer
+
+// Integer bounds that rows are clamped to.
+class IntegerBounds {
+ public:
+  // Throws invalid_argument naming "lower" unless lower <= upper.
+  IntegerBounds(std::int64_t lower, std::int64_t upper);
+
+  std::int64_t lower() const noexcept { return lower_; }
+  std::int64_t upper() const noexcept { return upper_; }
+  friend bool operator==(const IntegerBounds&, const IntegerBounds&) = default;
+
+ private:
+  std::int64_t lower_;
+  std::int64_t upper_;
+};
+
+// A total of up to 2^63 integers of up to 127 bits each: low + 2^64 high.
+struct IntegerTotal {
+  Int128 low;
+  Int128 high;
+
+  // Throws invalid_argument naming `parameter` unless `total` is an integer of magnitude at most 2^189, which
+  // is what 2^63 squares of -2^63 give.
+  void add(const Dyadic& total, std::string_view parameter);
+  void merge(const IntegerTotal& other) noexcept;
+  Dyadic value() const;
+};
+
+// Sum of x.
+class IntegerSum {
+ public:
+  // Throws as IntegerBounds.
+  IntegerSum(std::int64_t lower, std::int64_t upper) : bounds_(lower, upper) {}
+
+  const IntegerBounds& bounds() const noexcept { return bounds_; }
+
+  void add(std::span<const std::int64_t> rows, InstructionSet kernel = best_instruction_set());
+  // Adds a total as it is, for example one read back from a stored state. Throws invalid_argument for a
+  // number that no total can be (see IntegerTotal).
+  void add_total(const Dyadic& sum);
+  // Throws mismatch unless the bounds are equal.
+  void merge(const IntegerSum& other);
+
+  Dyadic total() const { return sum_.value(); }
+  // Equal bounds and equal totals.
+  friend bool operator==(const IntegerSum& a, const IntegerSum& b);
+
+ private:
+  IntegerBounds bounds_;
+  IntegerTotal sum_;
+};
+
+// Sum of x and sum of x^2, in one pass.
+class IntegerMoments {
+ public:
+  IntegerMoments(std::int64_t lower, std::int64_t upper) : bounds_(lower, upper) {}
+
+  const IntegerBounds& bounds() const noexcept { return bounds_; }
+
+  void add(std::span<const std::int64_t> rows, InstructionSet kernel = best_instruction_set());
+  void add_totals(const Dyadic& sum, const Dyadic& sum_of_squares);
+  void merge(const IntegerMoments& other);
+
+  Dyadic sum() const { return sum_.value(); }
+  Dyadic sum_of_squares() const { return squares_.value(); }
+  friend bool operator==(const IntegerMoments& a, const IntegerMoments& b);
+
+ private:
+  IntegerBounds bounds_;
+  IntegerTotal sum_;
+  IntegerTotal squares_;
+};
+
+// Sums of x, of y and of x y, in one pass over two columns.
+class IntegerProducts {
+ public:
+  IntegerProducts(std::int64_t lower_x, std::int64_t upper_x, std::int64_t lower_y, std::int64_t upper_y)
+      : x_bounds_(lower_x, upper_x), y_bounds_(lower_y, upper_y) {}
+
+  const IntegerBounds& x_bounds() const noexcept { return x_bounds_; }
+  const IntegerBounds& y_bounds() const noexcept { return y_bounds_; }
+
+  // Throws mismatch unless both columns have the same length.
+  void add(std::span<const std::int64_t> x, std::span<const std::int64_t> y,
+           InstructionSet kernel = best_instruction_set());
+  void add_totals(const Dyadic& sum_x, const Dyadic& sum_y, const Dyadic& sum_xy);
+  void merge(const IntegerProducts& other);
+
+  Dyadic sum_x() const { return sum_x_.value(); }
+  Dyadic sum_y() const { return sum_y_.value(); }
+  Dyadic sum_xy() const { return products_.value(); }
+  friend bool operator==(const IntegerProducts& a, const IntegerProducts& b);
+
+ private:
+  IntegerBounds x_bounds_;
+  IntegerBounds y_bounds_;
+  IntegerTotal sum_x_;
+  IntegerTotal sum_y_;
+  IntegerTotal products_;
 };
 
 }  // namespace snapdp

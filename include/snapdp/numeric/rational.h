@@ -7,7 +7,21 @@
 #include <string_view>
 #include <utility>
 
-#include "snapdp/numeric/strict_arithmetic.h"
+// Refuses compilers that were told to change arithmetic. The proofs need IEEE 754 doubles: -ffast-math, -Ofast, and parts of
+// these such as -ffinite-math-only or -funsafe-math-optimizations drop NaN, infinities, signs of zeros or the order of
+// additions, and x87 registers (-mfpmath=387) round twice. Code that uses SnapDP is compiled without them too, because
+// inline functions of these headers become part of it.
+//
+// What a host does at run time is another matter, which float_environment.h sees to: a rounding mode, flush-to-zero, and
+// -ffast-math among the options of the linker, which switches the latter on at the start.
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0) || \
+    defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
+#error "SnapDP must not be compiled with -ffast-math or a part of it: its proofs need IEEE 754 arithmetic."
+#endif
+
+#if defined(__FLT_EVAL_METHOD__) && (__FLT_EVAL_METHOD__ < 0 || __FLT_EVAL_METHOD__ == 2)
+#error "SnapDP must not be compiled for x87 arithmetic, which rounds twice: use SSE2 (-msse2 -mfpmath=sse)."
+#endif
 
 namespace snapdp {
 
@@ -67,5 +81,21 @@ std::string to_string(const Rational& value);
 std::string to_string(double value);
 // The C99 hex float of `value`, in the normalised form 0x1.8000000000000p+3.
 std::string to_hex(double value);
+
+// Numbers with as many digits as people read, rounded to the safe side: what was spent or may be off upward, what remains
+// or is allowed downward. The exact value stands in the JSON.
+
+// `value` with at most `digits` significant digits, rounded up (towards +infinity): "0.0523", "1240",
+// "3.1e+25".
+std::string round_up_to_digits(const Rational& value, int digits);
+// Likewise, rounded down (towards -infinity).
+std::string round_down_to_digits(const Rational& value, int digits);
+// A number exactly when that takes at most 12 characters, otherwise rounded up to 5 significant digits.
+std::string short_number(const Rational& value);
+// Likewise, rounded down.
+std::string short_number_down(const Rational& value);
+// `value` with as many decimals as tell neighbors on the grid apart; in scientific form where that takes 30 or the value
+// has more than 20 digits.
+std::string at_grid_resolution(const Rational& value, const Rational& spacing);
 
 }  // namespace snapdp

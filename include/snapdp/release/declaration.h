@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "snapdp/framework/chunk.h"
-#include "snapdp/framework/metric.h"
+#include "snapdp/framework/domain.h"
 #include "snapdp/numeric/rational.h"
 #include "snapdp/privacy/ledger.h"
 #include "snapdp/release/where.h"

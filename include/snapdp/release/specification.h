@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "snapdp/framework/chunk.h"
-#include "snapdp/framework/unit_limit.h"
+#include "snapdp/framework/source.h"
 #include "snapdp/mechanism/grid_choice.h"
 #include "snapdp/mechanism/mechanism.h"
 #include "snapdp/mechanism/range_choice.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "snapdp/numeric/decimal_text.h"
+#include "snapdp/numeric/rational.h"
 
 namespace snapdp {
 

@@ -10,7 +10,7 @@
 //
 // Words may be written in capitals; columns match to the letter. "==" is "=", "<>" is "!=". The language is closed: a
 // condition looks at the cells of one row and at constants, and nothing in it reaches an engine as text. What a
-// missing cell does is in snapdp/framework/predicate.h.
+// missing cell does is in snapdp/framework/transformation.h.
 #pragma once
 
 #include <map>

@@ -16,8 +16,9 @@
 //
 // M = n/(n-1) (b-a)^2/4 for even n and (n+1)/(4n) (b-a)^2 for odd n; M' has (b-a)(d-c) for (b-a)^2. A public
 // range that depends on n exists only when n is public: it must never be derived from a private row count.
-// Counts of distinct values are in distinct.h; moments, and variance, covariance, standard deviation and correlation
-// from released parts, in moments.h; quantiles and the median, from hierarchies of counts, in quantiles.h.
+// c is the middle of a column's bounds; max and min are over the bounds. Variance, covariance, standard deviation and
+// correlation from released parts are in from_parts.h; quantiles and the median, from hierarchies of counts, in
+// quantiles.h.
 //
 // A statistic is rounded once, to the grid g: 1 for integer statistics, otherwise the largest power of two
 // <= sensitivity * 2^-40; the sensitivity is then raised to a multiple of g (see Grid for why that is sound).
@@ -104,5 +105,65 @@ Transformation make_bin(const VectorDomain& domain, Metric metric, const Bins& b
 // untrusted. Proof: proofs/make_histogram.md.
 Aggregation make_histogram(const VectorDomain& domain, Metric metric, const Bins& bins);
 Partial<Aggregation> make_histogram(const Bins& bins);
+
+// How many values of a public set occur in a column:
+//
+//   make_distinct_count(untrusted, symmetric_distance(), Bins::texts({"CA", "NY", "TX"}))   // 0, 1, 2 or 3
+//
+// The set must be public: a count of every value that occurs reveals a row with a rare one only through its noise, but a
+// list of values taken from the data reveals it outright.
+
+// The number of bins of `set` that hold at least one row: an integer statistic with sensitivity 1 under every
+// dataset metric, in the public range [0, size of the set], which does not depend on the number of rows. No
+// public size is needed under the size-preserving metrics. The column's domain may be untrusted; nulls, NaN and
+// cells outside the set count for nothing. Throws invalid_argument for a set with an "other" bin or of another
+// kind than the column. Proof: proofs/make_distinct_count.md.
+Aggregation make_distinct_count(const VectorDomain& domain, Metric metric, const Bins& set);
+Partial<Aggregation> make_distinct_count(const Bins& set);
+
+// Moments. With a public number of rows (change-one, Hamming), make_variance, make_covariance and make_moment are released
+// as they are. Under the symmetric distance the number of rows is private: release centered sums and a count, each with
+// its own share of the budget, and compute the rest from these with from_parts.h.
+
+// Sum of (x - c)^k of one bounded column, k = 1, 2, 3 or 4, under the symmetric distance only; k = 1 is
+// make_centered_sum. k = 3 and 4 are summed exactly in long integers, some tenths of a microsecond a row.
+// Throws invalid_argument naming "k" for another k. Proof: proofs/make_centered_moment.md.
+Aggregation make_centered_moment(const VectorDomain& domain, Metric metric, int k);
+Partial<Aggregation> make_centered_moment(int k);
+
+// Sum of (x - c) (y - d) of two bounded columns of one type, under the symmetric distance only.
+// Proof: proofs/make_centered_product.md.
+Aggregation make_centered_product(const VectorDomain& domain, Metric metric);
+Partial<Aggregation> make_centered_product();
+
+// The mean of x^k of one bounded column with public size, k = 1, 2, 3 or 4; k = 1 is make_mean.
+// Proof: proofs/make_moment.md.
+Aggregation make_moment(const VectorDomain& domain, Metric metric, int k);
+Partial<Aggregation> make_moment(int k);
+
+// One statistic for each of a public set of keys, in one pass:
+//
+//   Bins states = Bins::texts({"CA", "NY", "TX"});
+//   auto rows = untrusted_domain({AtomType::text, AtomType::real});        // the key comes first
+//   auto incomes = [](const VectorDomain& rest, Metric metric) {
+//     const Transformation complete = make_drop(rest, metric);
+//     return complete >> make_clamp(complete.output_domain(), metric, Bounds(0, 1e6)) >> make_sum();
+//   };
+//   Aggregation by_state = make_grouped(rows, symmetric_distance(), states, incomes);
+//   by_state >> make_snapping({.epsilon = "1/2"})                          // 1/2 for all states together
+
+// The aggregation `inner` of the rows of each key. The first column of `domain` is the key; `inner` is built on the
+// others. The statistic is the vector of all groups one after the other, in the order of the keys: `dimension` of
+// `inner` numbers each. Every key has its group, whether rows have it or not; rows with another key, or none, take no
+// part. Bins may be categories or edges, and may have an "other".
+//
+// Groups are disjoint, so a row that comes or goes changes one of them: under the L1 distance the sensitivity is that
+// of one group (parallel composition, McSherry 2009), d times it for d rows. Only under the symmetric distance: a
+// replaced row may leave one group and enter another, and group sizes are not public. Throws mismatch for other
+// metrics, invalid_argument for a domain without a key column or keys of another type than its column.
+// Proof: proofs/make_grouped.md.
+Aggregation make_grouped(const VectorDomain& domain, Metric metric, const Bins& keys,
+                         const Partial<Aggregation>& inner);
+Partial<Aggregation> make_grouped(const Bins& keys, const Partial<Aggregation>& inner);
 
 }  // namespace snapdp

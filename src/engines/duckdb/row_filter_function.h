@@ -11,7 +11,7 @@
 
 #include "engines/duckdb/cells.h"
 #include "engines/duckdb/registered_function.h"
-#include "snapdp/framework/predicate.h"
+#include "snapdp/framework/transformation.h"
 
 namespace snapdp::engines_internal {
 

@@ -17,7 +17,7 @@
 
 #include "engines/duckdb/cells.h"
 #include "engines/duckdb/registered_function.h"
-#include "snapdp/framework/unit_limit.h"
+#include "snapdp/framework/source.h"
 
 namespace snapdp::engines_internal {
 

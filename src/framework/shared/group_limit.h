@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "snapdp/framework/unit_limit.h"
+#include "snapdp/framework/source.h"
 
 namespace snapdp::framework_internal {
 

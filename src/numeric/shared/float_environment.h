@@ -9,7 +9,7 @@
 #include <xmmintrin.h>
 #endif
 
-#include "snapdp/numeric/strict_arithmetic.h"
+#include "snapdp/numeric/rational.h"
 
 namespace snapdp::numeric_internal {
 

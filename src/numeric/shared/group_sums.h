@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "snapdp/numeric/exact_sum.h"
-#include "snapdp/numeric/integer_sum.h"
 
 namespace snapdp::numeric_internal {
 
