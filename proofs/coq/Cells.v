@@ -139,14 +139,6 @@ Proof.
   destruct a, b; simpl in *; try discriminate; auto; injection H as ->; reflexivity.
 Qed.
 
-(** make_clamp on statistics: 1-stable in the L1 distance. *)
-Theorem make_clamp_statistics low high : stable_in everywhere manhattan manhattan 1 (map (clamp low high)).
-Proof.
-  intros d v w _ _ [HL H]. split; [now rewrite !map_length|]. rewrite Rmult_1_l. apply Rle_trans with (2 := H).
-  clear. revert w. induction v as [|x v IH]; intros [|y w]; simpl; try lra.
-  generalize (clamp_stable low high x y) (IH w). lra.
-Qed.
-
 (** make_cast to an integer: what is no 64-bit integer becomes null, or the nearest one, ties upward. *)
 Definition is_whole (x : R) : Prop := IZR (floor x) = x.
 Definition cast_to_integer (nearest : bool) (c : cell) : cell :=

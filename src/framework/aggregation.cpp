@@ -178,40 +178,4 @@ Aggregation operator>>(const Transformation& first, const Aggregation& second) {
   return result;
 }
 
-ScalarTransformation::ScalarTransformation(Signature<StatisticDomain, StatisticDomain> signature,
-                                           Function function, std::string description)
-    : signature_(std::move(signature)), function_(std::move(function)), description_(std::move(description)) {
-  require_signature(signature_);
-}
-
-Aggregation operator>>(const Aggregation& first, const ScalarTransformation& second) {
-  Aggregation result = first;
-  result.signature_ = chain_signatures(first.signature_, second.signature_);
-  result.finish_ = [inner = first.finish_, outer = second.function_](const Totals& totals) {
-    return outer(inner(totals));
-  };
-  result.steps_.push_back(step_of(second.signature_, second.description_));
-  return result;
-}
-
-ScalarTransformation make_clamp(const StatisticDomain& domain, Metric metric, const Bounds& bounds) {
-  require_statistic_metric(metric, "make_clamp");
-  if (!(domain.grid.round(bounds.lower()) == bounds.lower() &&
-        domain.grid.round(bounds.upper()) == bounds.upper())) {
-    throw Error(ErrorCode::invalid_argument, "bounds",
-                "bounds = " + to_string(bounds) + ": the ends must be multiples of the statistic's grid " +
-                    to_string(domain.grid) + "; round them outward to it");
-  }
-  StatisticDomain output = domain;
-  output.range = bounds;
-  // No two vectors inside the bounds are farther apart than these in every coordinate.
-  const Rational widest = bounds.width().rational() * Integer(static_cast<unsigned long>(domain.dimension));
-  return {{domain, output, metric, metric, Relation::stable_within(1, widest)},
-          [bounds](std::vector<Dyadic> statistic) {
-            for (Dyadic& value : statistic) value = std::clamp(value, bounds.lower(), bounds.upper());
-            return statistic;
-          },
-          "clamp the statistic to " + to_string(bounds)};
-}
-
 }  // namespace snapdp

@@ -42,8 +42,8 @@ bool contains_column(const AtomDomain& domain, const Column& column, std::size_t
     }
     case AtomType::integer: {
       if (!bounds) return true;
-      const std::int64_t lower = bounds->lower().rational().get_num().get_si();
-      const std::int64_t upper = bounds->upper().rational().get_num().get_si();
+      const std::int64_t lower = bounds->lower().to_int64();
+      const std::int64_t upper = bounds->upper().to_int64();
       return all_inside(column, column.integers(), rows,
                         [&](std::int64_t value) { return lower <= value && value <= upper; });
     }
@@ -137,19 +137,12 @@ VectorDomain untrusted_domain(const std::vector<AtomType>& types) {
   return VectorDomain(std::move(columns));
 }
 
+std::string to_string(AtomType type) {
+  return type == AtomType::real ? "real" : type == AtomType::integer ? "integer" : "text";
+}
+
 std::string describe(const AtomDomain& domain) {
-  std::string text;
-  switch (domain.type) {
-    case AtomType::real:
-      text = "real";
-      break;
-    case AtomType::integer:
-      text = "integer";
-      break;
-    case AtomType::text:
-      text = "text";
-      break;
-  }
+  std::string text = to_string(domain.type);
   if (domain.bounds) text += " in " + to_string(*domain.bounds);
   if (domain.nullable && domain.nan) return text + " or NaN or null";
   if (domain.nan) text += " or NaN";

@@ -60,8 +60,8 @@ class ClampRows final : public CellFunction {
   explicit ClampRows(std::vector<Bounds> bounds) : bounds_(std::move(bounds)) {
     for (const Bounds& bound : bounds_) {
       ends_.push_back({bound.lower().to_double_nearest(), bound.upper().to_double_nearest(),
-                       bound.lower().is_int64() ? bound.lower().rational().get_num().get_si() : 0,
-                       bound.upper().is_int64() ? bound.upper().rational().get_num().get_si() : 0});
+                       bound.lower().is_int64() ? bound.lower().to_int64() : 0,
+                       bound.upper().is_int64() ? bound.upper().to_int64() : 0});
     }
   }
 
@@ -99,7 +99,7 @@ class ImputeRows final : public CellFunction {
   explicit ImputeRows(std::vector<Dyadic> values) : values_(std::move(values)) {
     for (const Dyadic& value : values_) {
       constants_.push_back(
-          {value.to_double_nearest(), value.is_int64() ? value.rational().get_num().get_si() : 0});
+          {value.to_double_nearest(), value.is_int64() ? value.to_int64() : 0});
     }
   }
 

@@ -1,6 +1,7 @@
 #include "snapdp/numeric/dyadic.h"
 
 #include <cmath>
+#include <ostream>
 
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
@@ -126,6 +127,10 @@ Dyadic to_dyadic(const Rational& value, std::string_view parameter) {
 
 std::string to_string(const Dyadic& value) {
   return to_string(value.rational());
+}
+
+std::ostream& operator<<(std::ostream& out, const Dyadic& value) {
+  return out << to_string(value);
 }
 
 }  // namespace snapdp

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <ostream>
 
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
@@ -263,6 +264,10 @@ std::string to_string(const Rational& value) {
     if (text.size() <= 40) return (value < 0 ? "-" : "") + decimal_text(text, zeros - places);
   }
   return value.get_str();
+}
+
+std::ostream& operator<<(std::ostream& out, const Rational& value) {
+  return out << to_string(value);
 }
 
 std::string to_string(double value) {

@@ -6,7 +6,8 @@
 namespace snapdp::release_internal {
 namespace {
 
-const std::vector<std::string> type_names = {"real", "integer", "text"};
+const std::vector<std::string> type_names = {to_string(AtomType::real), to_string(AtomType::integer),
+                                             to_string(AtomType::text)};
 
 template <typename Value>
 bool repeats(const std::vector<Value>& values) {
@@ -26,10 +27,6 @@ AtomType get_type(const TomlTable& table, bool text_allowed) {
   if (!text_allowed) names.pop_back();
   const std::string type = table.get_choice("type", names);
   return type == "real" ? AtomType::real : type == "integer" ? AtomType::integer : AtomType::text;
-}
-
-std::string to_string(AtomType type) {
-  return type_names[type == AtomType::real ? 0 : type == AtomType::integer ? 1 : 2];
 }
 
 DecimalBounds get_bounds(const TomlDocument& document, const TomlTable& table, const toml::array& pair) {

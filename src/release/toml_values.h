@@ -17,7 +17,6 @@ std::string get_name(const TomlTable& table, const std::string& key);
 
 // "real", "integer" or, where it is allowed, "text".
 AtomType get_type(const TomlTable& table, bool text_allowed);
-std::string to_string(AtomType type);
 
 // [lower, upper] of the document's key "bounds", or of one column's pair in it.
 DecimalBounds get_bounds(const TomlDocument& document, const TomlTable& table, const toml::array& pair);

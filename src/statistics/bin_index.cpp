@@ -123,7 +123,7 @@ BinIndex::BinIndex(AtomType type, const Bins& bins)
       continue;  // no cell equals it
     kept.push_back(bin);
     if (type == AtomType::integer) {
-      integers_.push_back(category.rational().get_num().get_si());
+      integers_.push_back(category.to_int64());
     } else {
       reals_.push_back(category.to_double_nearest());
     }

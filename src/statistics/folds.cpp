@@ -343,10 +343,10 @@ double high(const Bounds& bounds) {
   return bounds.upper().to_double_nearest();
 }
 std::int64_t integer_low(const Bounds& bounds) {
-  return bounds.lower().rational().get_num().get_si();
+  return bounds.lower().to_int64();
 }
 std::int64_t integer_high(const Bounds& bounds) {
-  return bounds.upper().rational().get_num().get_si();
+  return bounds.upper().to_int64();
 }
 
 }  // namespace

@@ -27,10 +27,6 @@ Rational power(const Rational& base, int exponent) {
   return result;
 }
 
-Dyadic center_of(const Bounds& bounds) {
-  return scale_by_power_of_two(bounds.lower() + bounds.upper(), -1);
-}
-
 // Sum of (x - c)^k, by the binomial theorem from the sums of x^j.
 Rational centered(const Totals& totals, const Rational& center, int k) {
   Rational result = 0;
@@ -57,7 +53,7 @@ Aggregation make_centered_moment(const VectorDomain& domain, Metric metric, int 
   const Rational sensitivity = power(bounds.width().rational() / 2, k);
   return scalar(domain, metric, power_sums_fold(column, k), rounding_for(sensitivity, false, bounds), false,
                 std::nullopt,
-                [center = center_of(bounds).rational(), k](const Totals& totals) {
+                [center = bounds.middle().rational(), k](const Totals& totals) {
                   return centered(totals, center, k);
                 })
       .told_as("sum of distances from the middle of the bounds to the power " + std::to_string(k));
@@ -72,8 +68,8 @@ Aggregation make_centered_product(const VectorDomain& domain, Metric metric) {
   const Rational sensitivity = x.bounds->width().rational() * y.bounds->width().rational() / 4;
   return scalar(domain, metric, products_fold(x, y), rounding_for(sensitivity, false, *x.bounds), false,
                 std::nullopt,
-                [c = center_of(*x.bounds).rational(),
-                 d = center_of(*y.bounds).rational()](const Totals& totals) {
+                [c = x.bounds->middle().rational(),
+                 d = y.bounds->middle().rational()](const Totals& totals) {
                   const Rational sum_x = totals.values[0].rational();
                   const Rational sum_y = totals.values[1].rational();
                   const Rational sum_xy = totals.values[2].rational();

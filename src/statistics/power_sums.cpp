@@ -18,8 +18,8 @@ mp_bitcnt_t bit_count(long count) {
 PowerSums::PowerSums(const AtomDomain& column, int degree) : sums_(static_cast<std::size_t>(degree)) {
   const Bounds& bounds = column.bounds.value();
   if (column.type == AtomType::integer) {
-    integer_lower_ = bounds.lower().rational().get_num().get_si();
-    integer_upper_ = bounds.upper().rational().get_num().get_si();
+    integer_lower_ = bounds.lower().to_int64();
+    integer_upper_ = bounds.upper().to_int64();
   } else {
     real_lower_ = bounds.lower().to_double_nearest();
     real_upper_ = bounds.upper().to_double_nearest();

@@ -84,7 +84,7 @@ Aggregation make_centered_sum(const VectorDomain& domain, Metric metric) {
   }
   const AtomDomain& column = domain.columns().front();
   const Bounds& bounds = *column.bounds;
-  const Dyadic center = scale_by_power_of_two(bounds.lower() + bounds.upper(), -1);
+  const Dyadic center = bounds.middle();
   const Rational sensitivity = bounds.width().rational() / 2;
   return scalar(domain, metric, sum_fold(column), rounding_for(sensitivity, false, bounds), false,
                 std::nullopt,

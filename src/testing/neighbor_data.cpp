@@ -156,7 +156,7 @@ std::vector<std::int64_t> special_integers(const AtomDomain& domain) {
     for (const Dyadic& end : {domain.bounds->lower(), domain.bounds->upper()}) {
       for (const int step : {-1, 0, 1}) {
         const Dyadic near = end + Dyadic(step);
-        if (near.is_int64()) values.push_back(near.rational().get_num().get_si());
+        if (near.is_int64()) values.push_back(near.to_int64());
       }
     }
   }

@@ -43,12 +43,6 @@ Transformation lying_transformation() {
           std::make_shared<Same>()};
 }
 
-ScalarTransformation lying_scalar(const Aggregation& of) {
-  return {{of.output_domain(), of.output_domain(), of.output_metric(), of.output_metric(), lying()},
-          [](std::vector<Dyadic> statistic) { return statistic; },
-          "as it is"};
-}
-
 // The loss that is stated, debited and paid for by the noise is one that the relation holds for.
 void expect_honest(const Measurement& measurement, const Rational& sensitivity) {
   for (const Rational& d_in : std::vector<Rational>{1, 2, 5})
@@ -79,12 +73,6 @@ TEST(LyingHints, OfTransformationsBeforeIt) {
   EXPECT_FALSE(twice.stability().holds(1, 1));
   EXPECT_LE(twice.stability().backward(4), 1);
   expect_honest(twice >> doubled_count() >> make_snapping({.epsilon = "1/2"}), 8);
-}
-
-TEST(LyingHints, OfTransformationsOfTheStatistic) {
-  const Aggregation count = make_count(integers, symmetric_distance());
-  expect_honest(count >> lying_scalar(count) >> make_snapping({.epsilon = "1/2"}), 2);
-  expect_honest(doubled_count() >> lying_scalar(count) >> make_snapping({.epsilon = "1/2"}), 4);
 }
 
 TEST(LyingHints, OfTheStatisticOfAGroup) {

@@ -162,17 +162,5 @@ TEST(Measurement, WithGeometricNoise) {
   EXPECT_THROW(mean >> make_snapping({.epsilon = "1", .noise = NoiseKind::geometric}), Error);
 }
 
-TEST(Measurement, ScalarClampsKeepTheLoss) {
-  AtomDomain column = atom_domain<std::int64_t>();
-  column.bounds = Bounds(0, 3);
-  const Aggregation sum = make_sum(VectorDomain({column}), symmetric_distance());
-  const Aggregation capped = sum >> make_clamp(sum.output_domain(), sum.output_metric(), Bounds(0, 4));
-  EXPECT_EQ(capped.sensitivity(), 3);
-  EXPECT_EQ(capped(std::vector<std::int64_t>{3, 3}).at(0), Dyadic(4));
-  EXPECT_THROW(make_clamp(sum.output_domain(), sum.output_metric(), Bounds(Dyadic(0.5), Dyadic(4))), Error);
-  EXPECT_THROW(make_clamp(sum.output_domain(), change_one(), Bounds(0, 4)), Error);
-  EXPECT_THROW(make_clamp(sum.output_domain(), Metric::unit_distance, Bounds(0, 4)), Error);
-}
-
 }  // namespace
 }  // namespace snapdp

@@ -113,13 +113,6 @@ inline void add_transformations(NeighborParts& parts) {
   parts.add("make_select",
             make_select(untrusted_domain({AtomType::text, AtomType::real}), symmetric_distance(),
                         Predicate::compare(0, Comparison::not_equal, "a")));
-  for (const Grid grid : {Grid(0), Grid(-40)}) {
-    const StatisticDomain one{1, grid, false, std::nullopt};
-    parts.add("make_clamp", make_clamp(one, Metric::absolute_distance, Bounds(-2, 3)));
-    const StatisticDomain three{3, grid, false, Bounds(-100, 100)};
-    parts.add("make_clamp", make_clamp(three, Metric::l1_distance, Bounds(0, 5)));
-    parts.add("make_clamp", make_clamp(three, Metric::l1_distance, Bounds(0, 0)));
-  }
 }
 
 inline void add_statistics(NeighborParts& parts) {

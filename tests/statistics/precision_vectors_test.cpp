@@ -85,13 +85,13 @@ TEST(PrecisionVectors, CountTheNumbersThatDiffer) {
   const StatisticDomain reals{3, Grid(-40), false, Bounds(0, 100)};
   const Aggregation histogram_of_rows =
       make_histogram(untrusted_domain({AtomType::real}).of_size(5), change_one(), Bins::numbers({1, 2, 3}));
-  const ScalarTransformation finer(
-      {histogram_of_rows.output_domain(), reals, Metric::l1_distance, Metric::l1_distance,
-       Relation::stable(1)},
-      [](std::vector<Dyadic> values) { return values; }, "as reals");
+  const Aggregation finer({histogram_of_rows.input_domain(), reals, histogram_of_rows.input_metric(),
+                           Metric::l1_distance, histogram_of_rows.stability()},
+                          std::shared_ptr<const Fold>(&histogram_of_rows.fold(), [](const Fold*) {}),
+                          [&](const Totals& totals) { return histogram_of_rows.finish(totals); });
   NoiseOptions real_options{.epsilon = 1};
   real_options.mode = Mode::precision;
-  EXPECT_EQ((histogram_of_rows >> finer >> make_snapping(real_options)).mechanism().coordinates(), 3U);
+  EXPECT_EQ((finer >> make_snapping(real_options)).mechanism().coordinates(), 3U);
 }
 
 // The faulty statement that this replaces: one number's excess for all.

@@ -70,16 +70,6 @@ TEST(Preconditions, PartsMeasureWhatTheyAreOn) {
                             std::make_shared<Same>());
                       }),
               HasSubstr("works on rows"));
-  EXPECT_THAT(
-      refused("domain",
-              [&] {
-                ScalarTransformation(
-                    {two, two, Metric::absolute_distance, Metric::absolute_distance, Relation::stable(1)},
-                    [](std::vector<Dyadic> values) { return values; }, "as it is");
-              }),
-      HasSubstr("use the L1 distance"));
-  EXPECT_THAT(refused("domain", [&] { make_clamp(two, Metric::absolute_distance, Bounds(0, 1)); }),
-              HasSubstr("use the L1 distance"));
 }
 
 // The noise's proof is about members of the output domain: precision mode counts on the grid, geometric noise on

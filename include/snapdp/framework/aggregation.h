@@ -120,8 +120,6 @@ class Aggregation {
 
   // The aggregation of the rows that `first` gives.
   friend Aggregation operator>>(const Transformation& first, const Aggregation& second);
-  // The same aggregation with its statistic mapped: see ScalarTransformation.
-  friend Aggregation operator>>(const Aggregation& first, const class ScalarTransformation& second);
 
  private:
   void check(const AggregateState& state) const;
@@ -141,35 +139,5 @@ Aggregation operator>>(const Transformation& first, const Aggregation& second);
 inline Aggregation operator>>(const Transformation& first, const Partial<Aggregation>& second) {
   return first >> second(first.output_domain(), first.output_metric());
 }
-
-// A deterministic function of an exact statistic, for example a clamp to a public range.
-class ScalarTransformation {
- public:
-  using Function = std::function<std::vector<Dyadic>(std::vector<Dyadic>)>;
-  ScalarTransformation(Signature<StatisticDomain, StatisticDomain> signature, Function function,
-                       std::string description);
-
-  const StatisticDomain& input_domain() const { return signature_.input_domain; }
-  const StatisticDomain& output_domain() const { return signature_.output_domain; }
-  Metric input_metric() const { return signature_.input_metric; }
-  Metric output_metric() const { return signature_.output_metric; }
-  const Relation& stability() const { return signature_.relation; }
-  const std::string& description() const { return description_; }
-  std::vector<Dyadic> operator()(std::vector<Dyadic> statistic) const {
-    return function_(std::move(statistic));
-  }
-
- private:
-  friend Aggregation operator>>(const Aggregation& first, const ScalarTransformation& second);
-  Signature<StatisticDomain, StatisticDomain> signature_;
-  Function function_;
-  std::string description_;
-};
-
-Aggregation operator>>(const Aggregation& first, const ScalarTransformation& second);
-
-// Clamps every coordinate to bounds. 1-stable under the absolute and the L1 distance. The ends must lie on
-// the domain's grid. Proof: proofs/make_clamp.md.
-ScalarTransformation make_clamp(const StatisticDomain& domain, Metric metric, const Bounds& bounds);
 
 }  // namespace snapdp

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -14,6 +15,8 @@ namespace snapdp {
 
 // What a cell may hold: a double, a 64-bit signed integer, or text.
 enum class AtomType { real, integer, text };
+
+std::string to_string(AtomType type);  // "real", "integer", "text"
 
 struct Column {
   AtomType type = AtomType::real;

@@ -73,6 +73,7 @@ class Bounds {
   const Dyadic& lower() const { return lower_; }
   const Dyadic& upper() const { return upper_; }
   Dyadic width() const { return upper_ - lower_; }
+  Dyadic middle() const { return scale_by_power_of_two(lower_ + upper_, -1); }
   friend bool operator==(const Bounds&, const Bounds&) = default;
 
  private:

@@ -9,6 +9,7 @@
 //   Release r = mean_age.release(rows, budget);        // debit, then draw
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string>
 #include <vector>
@@ -99,6 +100,23 @@ inline NoiseOptions make_snapping(NoiseOptions options) {
 }
 inline Measurement operator>>(const Aggregation& aggregation, const NoiseOptions& options) {
   return Measurement(aggregation, options);
+}
+
+// Chains that lack a step: said in one line, where compilers would list every operator there is.
+template <std::same_as<NoiseOptions> Noise>
+Measurement operator>>(const Transformation&, const Noise&) {
+  static_assert(sizeof(Noise) == 0,
+                "the chain has no statistic: make_sum(), make_mean() ... before make_snapping()");
+}
+template <std::same_as<NoiseOptions> Noise>
+Measurement operator>>(const Partial<Aggregation>&, const Noise&) {
+  static_assert(sizeof(Noise) == 0,
+                "the chain has no rows: give the statistic a domain and a metric, or rows >> statistic");
+}
+template <std::same_as<VectorDomain> Rows, typename Step>
+Aggregation operator>>(const Rows&, const Step&) {
+  static_assert(sizeof(Rows) == 0,
+                "a chain starts with a step, not a domain: make_clamp(domain, metric, bounds) >> ...");
 }
 
 }  // namespace snapdp

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
@@ -34,8 +35,9 @@ class Dyadic {
   double to_double_nearest() const;
   // True when some double is exactly this number.
   bool is_double() const;
-  // True when the number is an integer in the range of std::int64_t.
+  // Whether the number is an integer in the range of std::int64_t, and that integer when it is.
   bool is_int64() const;
+  std::int64_t to_int64() const { return rational().get_num().get_si(); }
 
   Dyadic operator-() const { return Dyadic(-mantissa_, exponent_); }
   friend Dyadic operator+(const Dyadic& a, const Dyadic& b);
@@ -64,5 +66,6 @@ Dyadic to_dyadic(const Rational& value, std::string_view parameter);
 
 // As for Rational: a decimal of at most 40 significant digits, otherwise "p/q". Reads back exactly.
 std::string to_string(const Dyadic& value);
+std::ostream& operator<<(std::ostream& out, const Dyadic& value);
 
 }  // namespace snapdp

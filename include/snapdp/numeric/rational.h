@@ -3,6 +3,7 @@
 
 #include <gmpxx.h>
 
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -77,6 +78,7 @@ Integer ceil(const Rational& value);
 
 // A decimal when the number has a finite one of at most 40 significant digits, otherwise "p/q". parse_exact reads it back.
 std::string to_string(const Rational& value);
+std::ostream& operator<<(std::ostream& out, const Rational& value);
 // The shortest decimal that reads back as `value` ("0.1", "1e+300", "inf", "nan").
 std::string to_string(double value);
 // The C99 hex float of `value`, in the normalised form 0x1.8000000000000p+3.

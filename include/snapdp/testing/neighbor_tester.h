@@ -95,8 +95,6 @@ std::optional<Counterexample> find_counterexample(const Transformation& part,
                                                   const NeighborTestOptions& options = {});
 std::optional<Counterexample> find_counterexample(const Aggregation& part,
                                                   const NeighborTestOptions& options = {});
-std::optional<Counterexample> find_counterexample(const ScalarTransformation& part,
-                                                  const NeighborTestOptions& options = {});
 // The aggregation, also at the measurement's own distance of neighbors; and the loss: noise of scale s on statistics
 // D apart loses D / s, which loss(d_in) must cover.
 std::optional<Counterexample> find_counterexample(const Measurement& part,
