@@ -60,7 +60,7 @@ void create(const CreateArguments& arguments) {
 
 Json balance_json(const Ledger& ledger, const LedgerBalance& balance) {
   return {{"dataset", ledger.identity().dataset},
-          {"neighbors", ledger.identity().neighbors},
+          {"neighbors", to_string(ledger.identity().neighbors)},
           {"privacy_unit",
            ledger.identity().privacy_unit.empty() ? Json() : Json(ledger.identity().privacy_unit)},
           {"declaration", ledger.declaration().empty() ? Json() : Json(ledger.declaration())},
@@ -75,7 +75,7 @@ std::string balance_lines(const Ledger& ledger, const LedgerBalance& balance) {
   TextTable table(
       {{"ledger", TextTable::Align::left}, {ledger.path().filename().string(), TextTable::Align::left}});
   table.add({"dataset", identity.dataset});
-  table.add({"neighbors", identity.neighbors});
+  table.add({"neighbors", to_string(identity.neighbors)});
   table.add({"privacy unit", identity.privacy_unit.empty() ? "one row" : identity.privacy_unit});
   table.add({"budget", "epsilon " + short_number_down(balance.budget)});
   table.add({"spent", "epsilon " + short_number(balance.spent)});

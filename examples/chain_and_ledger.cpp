@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   std::cout << "loss between neighbors: " << to_string(mean_age.loss()) << "\n"
             << "95 times in 100 it is right to " << mean_age.accuracy(0.05).tight << "\n";
 
-  const LedgerIdentity people{"people", "change-one", ""};
+  const LedgerIdentity people{"people", Neighbors::change_one, ""};
   Ledger ledger = Ledger::create(folder / "chain_and_ledger.ledger", people, 1);
   LedgerAccountant accountant(ledger, people, "mean_age");
   const Release released = mean_age.release(rows, accountant);  // debits the file, durably, then draws

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
         make_count(cells, symmetric_distance()) >> make_snapping({.epsilon = "1/4", .distance = 2})}});
   std::cout << "a person loses at most " << to_string(both.loss()) << "\n";
 
-  const LedgerIdentity identity{"visits", "add-remove", "person"};
+  const LedgerIdentity identity{"visits", Neighbors::add_remove, "person"};
   Ledger ledger = Ledger::create(folder / "visits.ledger", identity, 1);
   LedgerAccountant accountant(ledger, identity, "minutes and visits");
   const auto table = open_duckdb_source({.path = (folder / "visits.csv").string()});

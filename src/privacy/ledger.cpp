@@ -34,11 +34,6 @@ void require_name(std::string_view text, const std::string& parameter) {
 void require_identity(const LedgerIdentity& identity) {
   require_name(identity.dataset, "dataset");
   if (!identity.privacy_unit.empty()) require_name(identity.privacy_unit, "privacy_unit");
-  if (!ledger_format::is_neighbors(identity.neighbors)) {
-    throw Error(
-        ErrorCode::invalid_argument, "neighbors",
-        "neighbors = " + quoted_text(identity.neighbors) + ": must be \"change-one\" or \"add-remove\"");
-  }
 }
 
 [[noreturn]] void refuse_length(const std::string& parameter) {
@@ -49,7 +44,7 @@ void require_identity(const LedgerIdentity& identity) {
 
 // What no specification can ever declare: a ledger for it could pay for nothing.
 void require_possible(const LedgerIdentity& identity) {
-  if (identity.neighbors != "change-one" || identity.privacy_unit.empty()) return;
+  if (identity.neighbors != Neighbors::change_one || identity.privacy_unit.empty()) return;
   throw Error(ErrorCode::invalid_argument, "privacy_unit",
               "privacy_unit = " + quoted_text(identity.privacy_unit) +
                   ": change-one neighbors differ in one row and have no privacy unit; leave it out, or use "
@@ -85,15 +80,15 @@ Rational require_amount(Rational value, const std::string& parameter) {
 // Throws unless this identity may spend `epsilon` (already checked to be an amount) now.
 void require_affordable(const std::filesystem::path& path, const LedgerState& state,
                         const LedgerIdentity& identity, const Rational& epsilon) {
-  const std::array<std::array<std::string_view, 3>, 3> parts = {{
+  const std::array<std::array<std::string, 3>, 3> parts = {{
       {"dataset", state.genesis.identity.dataset, identity.dataset},
-      {"neighbors", state.genesis.identity.neighbors, identity.neighbors},
+      {"neighbors", to_string(state.genesis.identity.neighbors), to_string(identity.neighbors)},
       {"privacy_unit", state.genesis.identity.privacy_unit, identity.privacy_unit},
   }};
   for (const auto& [name, kept, asked] : parts) {
     if (kept == asked) continue;
-    throw Error(ErrorCode::budget_refused, std::string(name),
-                std::string(name) + " = " + quoted_text(asked, longest_name) + ": the ledger " +
+    throw Error(ErrorCode::budget_refused, name,
+                name + " = " + quoted_text(asked, longest_name) + ": the ledger " +
                     quoted_path(path.string()) + " is for " + quoted_text(kept, longest_name) +
                     "; nothing was debited. Use the ledger of this data, or correct the specification");
   }

@@ -16,10 +16,10 @@ namespace {
 
 // The release protects the neighbors that the ledger counts losses for.
 void require_neighbors(const LedgerIdentity& identity, const Debit& debit) {
-  const Metric wanted = identity.neighbors == "change-one" ? change_one() : symmetric_distance();
+  const Metric wanted = metric_of(identity.neighbors);
   const bool of_units = debit.metric == Metric::unit_distance && !identity.privacy_unit.empty();
   if (debit.metric != wanted && !of_units) {
-    refuse("metric", "the ledger is for " + identity.neighbors +
+    refuse("metric", "the ledger is for " + to_string(identity.neighbors) +
                          " neighbors, the release protects neighbors by the " + to_string(debit.metric) +
                          "; nothing was debited. Build the chain on the " + to_string(wanted));
   }

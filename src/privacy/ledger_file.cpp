@@ -75,7 +75,7 @@ void LedgerFile::initialize(const std::filesystem::path& path, const Genesis& ge
       "INSERT INTO ledger (one, dataset, neighbors, privacy_unit, declaration, budget, created, nonce, hash) "
       "VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(1, genesis.identity.dataset)
-      .bind(2, genesis.identity.neighbors)
+      .bind(2, to_string(genesis.identity.neighbors))
       .bind(3, genesis.identity.privacy_unit)
       .bind(4, genesis.declaration)
       .bind(5, genesis.budget)
@@ -184,7 +184,8 @@ void LedgerFile::read_genesis(LedgerState& state) {
   if (!row.step()) corrupt("what it is for is missing");
   Genesis& genesis = state.genesis;
   genesis.version = version_;
-  genesis.identity = {row.text(1), row.text(2), row.text(3)};
+  const std::optional<Neighbors> neighbors = ledger_format::parse_neighbors(row.text(2));
+  genesis.identity = {row.text(1), neighbors.value_or(Neighbors::change_one), row.text(3)};
   genesis.budget = row.text(4);
   genesis.created = row.text(5);
   genesis.nonce = row.blob(6);
@@ -193,7 +194,7 @@ void LedgerFile::read_genesis(LedgerState& state) {
   if (row.integer(0) != 1 || row.step()) corrupt("what it is for is there twice");
   const LedgerIdentity& identity = genesis.identity;
   const std::optional<Rational> budget = ledger_format::parse_number(genesis.budget);
-  if (!ledger_format::is_name(identity.dataset) || !ledger_format::is_neighbors(identity.neighbors) ||
+  if (!ledger_format::is_name(identity.dataset) || !neighbors ||
       (!identity.privacy_unit.empty() && !ledger_format::is_name(identity.privacy_unit)) || !budget ||
       *budget <= 0 || !ledger_format::is_document(genesis.declaration) ||
       !ledger_format::is_time(genesis.created) || hash_of(genesis) != state.genesis_hash) {

@@ -228,8 +228,10 @@ bool is_name(std::string_view text) {
          is_text(text, [](char32_t point) { return point >= 0x20 && !(point >= 0x7f && point <= 0x9f); });
 }
 
-bool is_neighbors(std::string_view text) {
-  return text == "change-one" || text == "add-remove";
+std::optional<Neighbors> parse_neighbors(std::string_view text) {
+  for (const Neighbors neighbors : {Neighbors::change_one, Neighbors::add_remove})
+    if (text == to_string(neighbors)) return neighbors;
+  return std::nullopt;
 }
 
 bool is_document(std::string_view text) {
@@ -285,7 +287,7 @@ Hash hash_of(const Genesis& genesis) {
   Hasher hasher;
   hasher.add("snapdp ledger " + std::to_string(genesis.version))
       .add(genesis.identity.dataset)
-      .add(genesis.identity.neighbors)
+      .add(to_string(genesis.identity.neighbors))
       .add(genesis.identity.privacy_unit);
   if (genesis.version > 1) hasher.add(genesis.declaration);
   return hasher.add(genesis.budget).add(genesis.created).add(genesis.nonce).finish();

@@ -50,7 +50,8 @@ std::optional<std::vector<LedgerCharge>> parse_charges(std::string_view text);
 
 // Well-formed UTF-8 of 1 to 256 bytes without control characters (they could forge a terminal's display).
 bool is_name(std::string_view text);
-bool is_neighbors(std::string_view text);
+// Nothing for any other text than to_string() gives.
+std::optional<Neighbors> parse_neighbors(std::string_view text);
 // Well-formed UTF-8 without control characters other than tab, line feed and carriage return.
 bool is_document(std::string_view text);
 // `text` as a document: what does not belong into one is written as \xNN, byte by byte.

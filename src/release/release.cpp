@@ -33,8 +33,9 @@ void check_ledger(const Plan& plan, const Ledger& ledger, std::size_t report_byt
   } else if (ledger.identity() != identity) {
     throw Error(ErrorCode::budget_refused, "ledger",
                 quoted_path(ledger.path().string()) + ": the ledger is for dataset " +
-                    quoted_text(ledger.identity().dataset) + " with " + ledger.identity().neighbors +
-                    " neighbors, not for " + quoted_text(identity.dataset) + " with " + identity.neighbors +
+                    quoted_text(ledger.identity().dataset) + " with " +
+                    to_string(ledger.identity().neighbors) + " neighbors, not for " +
+                    quoted_text(identity.dataset) + " with " + to_string(identity.neighbors) +
                     " neighbors; use the ledger of this dataset");
   }
 }

@@ -29,7 +29,8 @@ class PublicFacts : public testing::Test {
  protected:
   PublicFacts() {
     std::filesystem::create_directories(folder_);
-    ledger_ = Ledger::create(folder_ / "people.ledger", {"people", "add-remove", ""}, Rational(1'000'000));
+    ledger_ =
+        Ledger::create(folder_ / "people.ledger", {"people", Neighbors::add_remove, ""}, Rational(1'000'000));
   }
   ~PublicFacts() override {
     ledger_.reset();

@@ -69,7 +69,8 @@ class DeclaredTypesTest : public testing::Test {
   nlohmann::json release_of(const std::string& text, const std::string& file) {
     const std::filesystem::path book = folder_.path() / "people.ledger";
     std::filesystem::remove(book);
-    Ledger ledger = Ledger::create(book, {"people", "add-remove", "pid"}, Rational(Integer(1'000'000'000)));
+    Ledger ledger =
+        Ledger::create(book, {"people", Neighbors::add_remove, "pid"}, Rational(Integer(1'000'000'000)));
     const Released released = release(Specification::parse(text, "s.toml"), ledger,
                                       [&](const Declaration&) { return open_duckdb_source({.path = file}); });
     spent_ = ledger.balance().spent;

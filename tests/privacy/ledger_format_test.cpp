@@ -127,8 +127,8 @@ TEST(LedgerFormat, TimesHaveOneForm) {
 TEST(LedgerFormat, HashesAreAsDocumented) {
   std::string nonce;
   for (char c = 0; c < 32; ++c) nonce += c;
-  ledger_format::Genesis genesis{1,    {"household-2024", "change-one", ""}, "", "1", "2024-05-01T12:34:56Z",
-                                 nonce};
+  ledger_format::Genesis genesis{
+      1, {"household-2024", Neighbors::change_one, ""}, "", "1", "2024-05-01T12:34:56Z", nonce};
   const ledger_format::Hash start = hash_of(genesis);
   EXPECT_EQ(ledger_format::to_hex(start), "e2c1ba628a21f41a6a42b640e4792f5a0a1e3ba14f38840d56d97f4334ac58e0");
   const ledger_format::Record debit{1,     "debit",          1,         "2024-05-02T00:00:00Z", "1/4",
@@ -150,7 +150,7 @@ TEST(LedgerFormat, KeepsTheDeclaration) {
   const auto path = folder / "a.ledger";
   // Longer than a page of the file, so that it has pages of its own.
   const std::string declaration = "[data]\n# " + std::string(100'000, 'x') + "\n";
-  Ledger::create(path, {"people", "change-one", ""}, 1, declaration);
+  Ledger::create(path, {"people", Neighbors::change_one, ""}, 1, declaration);
   Ledger ledger = Ledger::open(path);
   EXPECT_EQ(ledger.declaration(), declaration);
   ledger.debit(ledger.identity(), {{"a", Rational(1, 2)}}, "");
@@ -165,7 +165,7 @@ TEST(LedgerFormat, TheFirstVersionsFileStillOpens) {
   const auto path = folder / "a.ledger";
   ledger_testing::write_bytes(path, ledger_testing::read_bytes(SNAPDP_TEST_DATA "/ledger-1.db"));
   Ledger ledger = Ledger::open(path);
-  EXPECT_EQ(ledger.identity(), (LedgerIdentity{"household-2024", "add-remove", "pid"}));
+  EXPECT_EQ(ledger.identity(), (LedgerIdentity{"household-2024", Neighbors::add_remove, "pid"}));
   EXPECT_EQ(ledger.declaration(), "");
   const LedgerBalance balance = ledger.verify();
   EXPECT_EQ(balance.budget, Rational(3, 2));

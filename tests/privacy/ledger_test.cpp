@@ -28,8 +28,9 @@ class LedgerTest : public testing::Test {
 };
 
 TEST_F(LedgerTest, StartsWithEverythingLeft) {
-  const Ledger ledger = Ledger::create(path_, {"household-2024", "add-remove", "pid"}, Rational(3, 2));
-  EXPECT_EQ(ledger.identity(), (LedgerIdentity{"household-2024", "add-remove", "pid"}));
+  const Ledger ledger =
+      Ledger::create(path_, {"household-2024", Neighbors::add_remove, "pid"}, Rational(3, 2));
+  EXPECT_EQ(ledger.identity(), (LedgerIdentity{"household-2024", Neighbors::add_remove, "pid"}));
   EXPECT_EQ(ledger.budget(), Rational(3, 2));
   const LedgerBalance balance = ledger.balance();
   EXPECT_EQ(balance.budget, Rational(3, 2));
@@ -120,16 +121,16 @@ TEST_F(LedgerTest, OnlyPositiveAmountsAreSpent) {
 }
 
 TEST_F(LedgerTest, AnotherIdentityMaySpendNothing) {
-  Ledger ledger = Ledger::create(path_, {"household-2024", "add-remove", "pid"}, 1);
+  Ledger ledger = Ledger::create(path_, {"household-2024", Neighbors::add_remove, "pid"}, 1);
   const struct {
     LedgerIdentity identity;
     const char* parameter;
     const char* kept;
-  } cases[] = {{{"household-2023", "add-remove", "pid"}, "dataset", "household-2024"},
-               {{"household-2024 ", "add-remove", "pid"}, "dataset", "household-2024"},
-               {{"household-2024", "change-one", "pid"}, "neighbors", "add-remove"},
-               {{"household-2024", "add-remove", ""}, "privacy_unit", "pid"},
-               {{"household-2024", "add-remove", "PID"}, "privacy_unit", "pid"}};
+  } cases[] = {{{"household-2023", Neighbors::add_remove, "pid"}, "dataset", "household-2024"},
+               {{"household-2024 ", Neighbors::add_remove, "pid"}, "dataset", "household-2024"},
+               {{"household-2024", Neighbors::change_one, "pid"}, "neighbors", "add-remove"},
+               {{"household-2024", Neighbors::add_remove, ""}, "privacy_unit", "pid"},
+               {{"household-2024", Neighbors::add_remove, "PID"}, "privacy_unit", "pid"}};
   for (const auto& [identity, parameter, kept] : cases) {
     for (const Error& error :
          {error_of([&, who = identity] { ledger.check(who, Rational(1, 10)); }),
@@ -145,22 +146,21 @@ TEST_F(LedgerTest, AnotherIdentityMaySpendNothing) {
 
 TEST_F(LedgerTest, NamesAndTextsAreChecked) {
   for (const char* dataset : {"", "a\nb", "\x1b[2J", "caf\xe9", "a\x7f"}) {
-    const Error error = error_of([&] { Ledger::create(path_, {dataset, "change-one", ""}, 1); });
+    const Error error = error_of([&] { Ledger::create(path_, {dataset, Neighbors::change_one, ""}, 1); });
     EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
     EXPECT_EQ(error.parameter(), "dataset");
   }
   EXPECT_EQ(error_of([&] {
-              Ledger::create(path_, {std::string(257, 'a'), "change-one", ""}, 1);
+              Ledger::create(path_, {std::string(257, 'a'), Neighbors::change_one, ""}, 1);
             }).parameter(),
             "dataset");
-  EXPECT_EQ(error_of([&] { Ledger::create(path_, {"a", "hamming", ""}, 1); }).parameter(), "neighbors");
   EXPECT_EQ(error_of([&] {
-              Ledger::create(path_, {"a", "change-one", "a\tb"}, 1);
+              Ledger::create(path_, {"a", Neighbors::change_one, "a\tb"}, 1);
             }).parameter(),
             "privacy_unit");
   EXPECT_FALSE(std::filesystem::exists(path_));
 
-  const LedgerIdentity longest{std::string(256, 'a'), "add-remove", "caf\xc3\xa9"};
+  const LedgerIdentity longest{std::string(256, 'a'), Neighbors::add_remove, "caf\xc3\xa9"};
   Ledger ledger = Ledger::create(path_, longest, 1);
   EXPECT_EQ(Ledger::open(path_).identity(), longest);
   EXPECT_EQ(error_of([&] { ledger.debit(longest, {{"a\nb", Rational(1, 2)}}, ""); }).parameter(), "name");
@@ -307,7 +307,7 @@ TEST_F(LedgerTest, ALedgerIsKnownByItsFile) {
 
 // A specification under change-one neighbors has no privacy unit: such a ledger could never pay for one.
 TEST_F(LedgerTest, ChangeOneNeighborsHaveNoPrivacyUnit) {
-  const Error error = error_of([&] { Ledger::create(path_, {"a", "change-one", "pid"}, 1); });
+  const Error error = error_of([&] { Ledger::create(path_, {"a", Neighbors::change_one, "pid"}, 1); });
   EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
   EXPECT_EQ(error.parameter(), "privacy_unit");
   EXPECT_THAT(error.what(), HasSubstr("leave it out, or use add-remove"));

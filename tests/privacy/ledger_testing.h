@@ -19,7 +19,7 @@
 
 namespace snapdp::ledger_testing {
 
-inline const LedgerIdentity household{"household-2024", "change-one", ""};
+inline const LedgerIdentity household{"household-2024", Neighbors::change_one, ""};
 
 inline std::vector<LedgerCharge> charge(const Rational& epsilon) {
   return {{"mean_age", epsilon}};

@@ -39,7 +39,7 @@ class LedgerAccountantTest : public testing::Test {
   int files_ = 0;
 };
 
-const LedgerIdentity people{"people-2026", "change-one", ""};
+const LedgerIdentity people{"people-2026", Neighbors::change_one, ""};
 
 Measurement mean_age(const Epsilon& epsilon) {
   const auto ages = vector_domain<double>().of_size(10'000);
@@ -73,7 +73,7 @@ TEST_F(LedgerAccountantTest, TheFirstExampleOfTheReadmeIsAWholeRelease) {
   auto clamped = make_clamp(ages, change_one(), Bounds(0, 100));
   auto mean_age = clamped >> make_mean() >> make_snapping({.epsilon = "1/4"});
   Ledger ledger = Ledger::open("people.ledger");
-  LedgerAccountant accountant(ledger, {"people-2026", "change-one", ""}, "mean_age");
+  LedgerAccountant accountant(ledger, {"people-2026", Neighbors::change_one, ""}, "mean_age");
   Release r = mean_age.release(rows, accountant);    // debits the ledger, durably, then draws
   // [end]
   // clang-format on
@@ -203,8 +203,8 @@ TEST_F(LedgerAccountantTest, WhatIsDebitedIsCovered) {
 }
 
 TEST_F(LedgerAccountantTest, OnlyForTheNeighborsOfTheLedger) {
-  const LedgerIdentity rows_of{"people-2026", "add-remove", ""};
-  const LedgerIdentity units_of{"people-2026", "add-remove", "pid"};
+  const LedgerIdentity rows_of{"people-2026", Neighbors::add_remove, ""};
+  const LedgerIdentity units_of{"people-2026", Neighbors::add_remove, "pid"};
   const VectorDomain column = untrusted_domain({AtomType::real});
   NoiseOptions two{.epsilon = "1/8"};
   two.distance = 2;
@@ -240,7 +240,7 @@ TEST_F(LedgerAccountantTest, OnlyForTheNeighborsOfTheLedger) {
   }
   // Another dataset than the ledger's.
   Ledger ledger = create(rows_of);
-  LedgerAccountant other(ledger, {"people-2025", "add-remove", ""}, "count");
+  LedgerAccountant other(ledger, {"people-2025", Neighbors::add_remove, ""}, "count");
   EXPECT_THROW(one_row.release(rows, other), Error);
   EXPECT_EQ(ledger.balance().spent, 0);
 }
@@ -268,7 +268,7 @@ std::vector<std::pair<std::string, std::function<void(BudgetAccountant&)>>> all_
 }
 
 TEST_F(LedgerAccountantTest, AGeneratorThatFailsCostsNothing) {
-  const LedgerIdentity identity{"people-2026", "add-remove", ""};
+  const LedgerIdentity identity{"people-2026", Neighbors::add_remove, ""};
   for (const auto& [name, release] : all_releases(3)) {
     Ledger ledger = create(identity);
     LedgerAccountant accountant(ledger, identity, name);
@@ -291,7 +291,7 @@ TEST_F(LedgerAccountantTest, AGeneratorThatFailsCostsNothing) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 // With memory of every size that nearly suffices, in processes of their own: the release succeeds or costs nothing.
 TEST_F(LedgerAccountantTest, AProcessWithTooLittleMemoryCostsNothingInForks) {
-  const LedgerIdentity identity{"people-2026", "add-remove", ""};
+  const LedgerIdentity identity{"people-2026", Neighbors::add_remove, ""};
   for (const auto& each : all_releases(20'000)) {  // no structured binding: clang 14 captures none
     const std::string& name = each.first;
     const auto& release = each.second;
@@ -326,8 +326,8 @@ TEST_F(LedgerAccountantTest, AProcessWithTooLittleMemoryCostsNothingInForks) {
 
 // Chains may be described by any bytes; the ledger keeps text.
 TEST_F(LedgerAccountantTest, KeepsDescriptionsAsText) {
-  Ledger ledger = create({"people-2026", "add-remove", ""});
-  LedgerAccountant accountant(ledger, {"people-2026", "add-remove", ""}, "words");
+  Ledger ledger = create({"people-2026", Neighbors::add_remove, ""});
+  LedgerAccountant accountant(ledger, {"people-2026", Neighbors::add_remove, ""}, "words");
   const Measurement words = make_histogram(untrusted_domain({AtomType::text}), symmetric_distance(),
                                            Bins::texts({"a\x1b[2J", "\xff\xc3", "Köln"})) >>
                             make_snapping({.epsilon = "1/8"});

@@ -62,7 +62,7 @@ class AfterDebit {
   }
 
   Ledger& ledger(const LedgerIdentity& identity) {
-    std::unique_ptr<Ledger>& ledger = ledgers_[identity.neighbors + identity.privacy_unit];
+    std::unique_ptr<Ledger>& ledger = ledgers_[to_string(identity.neighbors) + identity.privacy_unit];
     if (!ledger) {
       const std::filesystem::path path = folder_ / ("ledger" + std::to_string(++made_));
       Integer budget;
@@ -85,7 +85,7 @@ class AfterDebit {
       require(book.balance().spent == before, std::string("refused after the debit: ") + error.what());
       // The total may have become too long a fraction; the next specification gets another ledger.
       if (error.code() == ErrorCode::budget_refused)
-        ledgers_.erase(identity.neighbors + identity.privacy_unit);
+        ledgers_.erase(to_string(identity.neighbors) + identity.privacy_unit);
       ++counts_.refused;
       return;
     }

@@ -29,7 +29,7 @@ neighbors = "add-remove"
 [budget]
 epsilon = "1e400"
 )";
-const LedgerIdentity people{"people", "add-remove", ""};
+const LedgerIdentity people{"people", Neighbors::add_remove, ""};
 
 std::string statistic(const std::string& name, const std::string& keys) {
   return "[[statistic]]\nname = \"" + name + "\"\n" + keys + "\n";

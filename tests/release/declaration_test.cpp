@@ -86,7 +86,7 @@ TEST(Declaration, ReadsWhatIsPublic) {
   EXPECT_EQ(declaration.path, "/home/people.csv");
   EXPECT_EQ(declaration.delimiter, ';');
   EXPECT_EQ(declaration.format, std::nullopt);
-  EXPECT_EQ(declaration.identity(), (LedgerIdentity{"people", "add-remove", "pid"}));
+  EXPECT_EQ(declaration.identity(), (LedgerIdentity{"people", Neighbors::add_remove, "pid"}));
   EXPECT_EQ(declaration.expected_size, 1000U);
   EXPECT_EQ(declaration.max_rows_per_unit, 2U);
   EXPECT_TRUE(declaration.drop_nulls);

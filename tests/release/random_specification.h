@@ -29,7 +29,9 @@ class RandomSpecification {
   }
 
   const std::string& text() const { return text_; }
-  LedgerIdentity identity() const { return {"people", neighbors_, unit_ ? "u" : ""}; }
+  LedgerIdentity identity() const {
+    return {"people", add_remove() ? Neighbors::add_remove : Neighbors::change_one, unit_ ? "u" : ""};
+  }
 
   MemorySource source() {
     MemorySource source;

@@ -49,7 +49,7 @@ class ReleaseTest : public testing::Test {
  protected:
   ~ReleaseTest() override { std::filesystem::remove_all(folder_); }
 
-  Ledger& ledger(const std::string& neighbors, const Rational& budget = Rational(1'000'000'000)) {
+  Ledger& ledger(Neighbors neighbors, const Rational& budget = Rational(1'000'000'000)) {
     if (!ledger_) {
       std::filesystem::create_directories(folder_);
       ledger_ = Ledger::create(folder_ / "people.ledger", {"people", neighbors, ""}, budget);
@@ -61,7 +61,7 @@ class ReleaseTest : public testing::Test {
   Released run(const std::string& text, const MemorySource& source, const ReleaseOptions& options = {}) {
     const Specification specification = Specification::parse(text, "s.toml");
     return release(
-        specification, ledger(to_string(specification.data.neighbors)),
+        specification, ledger(specification.data.neighbors),
         [&](const Declaration&) {
           ++opened_;
           return std::make_unique<MemorySource>(source);
@@ -100,7 +100,7 @@ class ReleaseTest : public testing::Test {
 
   // The error of a run that must fail without having cost anything.
   Error refusal(const std::string& text, const MemorySource& source) {
-    ledger(text.find("add-remove") != std::string::npos ? "add-remove" : "change-one");
+    ledger(text.find("add-remove") != std::string::npos ? Neighbors::add_remove : Neighbors::change_one);
     const Rational before = ledger_->balance().spent;
     try {
       run(text, source);
@@ -278,7 +278,7 @@ TEST_F(ReleaseTest, IntegersBeyondDoublesAreExactText) {
 
 TEST_F(ReleaseTest, TheDebitComesAfterTheFoldAndBeforeTheReport) {
   MemorySource source = people();
-  Ledger& book = ledger("change-one");
+  Ledger& book = ledger(Neighbors::change_one);
   source.before_fold = [&] { EXPECT_EQ(book.balance().spent, 0); };
   int asked = 0;
   ReleaseOptions options;
@@ -313,14 +313,14 @@ TEST_F(ReleaseTest, ANoCostsNothing) {
       change_one_head +
       statistic("mean", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 1");
   EXPECT_THROW(run(text, source, options), Error);
-  EXPECT_EQ(ledger("change-one").balance().spent, 0);
+  EXPECT_EQ(ledger(Neighbors::change_one).balance().spent, 0);
 }
 
 TEST_F(ReleaseTest, TenReleasesAtATenthFitABudgetOfOne) {
   const std::string text =
       change_one_head +
       statistic("mean", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 0.1");
-  Ledger& book = ledger("change-one", 1);
+  Ledger& book = ledger(Neighbors::change_one, 1);
   for (int i = 1; i <= 10; ++i) EXPECT_EQ(run(text, people()).release, i);
   EXPECT_EQ(book.balance().remaining, 0);
   opened_ = 0;
@@ -330,7 +330,7 @@ TEST_F(ReleaseTest, TenReleasesAtATenthFitABudgetOfOne) {
 }
 
 TEST_F(ReleaseTest, TheLedgerMustBeOfTheSameDataAndNeighbors) {
-  ledger("change-one");
+  ledger(Neighbors::change_one);
   const std::string mean =
       statistic("mean", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 0.1");
   EXPECT_EQ(refusal(replaced(change_one_head, "\"people\"", "\"People\"") + mean, people()).code(),
@@ -426,7 +426,7 @@ TEST_F(ReleaseTest, ConstantsAloneAreNotDebited) {
   EXPECT_EQ(json.at("statistics").at(0).at("value"), 8);
   EXPECT_EQ(json.at("statistics").at(1).at("value"), 56);
   EXPECT_EQ(json.at("ledger").at("spent"), "0");
-  EXPECT_TRUE(ledger("change-one").entries().empty());
+  EXPECT_TRUE(ledger(Neighbors::change_one).entries().empty());
   EXPECT_THAT(released.report.to_table(), HasSubstr("n: a public constant"));
 }
 
@@ -519,11 +519,12 @@ TEST_F(ReleaseTest, NoAccuracyStandsWithoutItsLevel) {
 
 // 4 - 2.00001 is not 2: what remains is rounded down, what is spent up.
 TEST_F(ReleaseTest, WhatRemainsIsNeverShownAsMore) {
-  ledger("add-remove", 4).debit({"people", "add-remove", ""}, {{"before", Rational(2)}}, "");
+  ledger(Neighbors::add_remove, 4)
+      .debit({"people", Neighbors::add_remove, ""}, {{"before", Rational(2)}}, "");
   const std::string one = statistic("n", "kind = \"count\"\nepsilon = \"1/3000000\"");
   const std::string table = run(add_remove_head + one, people()).report.to_table();
   EXPECT_THAT(table, HasSubstr("Ledger: epsilon 2.0001 spent, 1.9999 remaining.\n"));
-  const Json json = Json::parse(*ledger("add-remove").report(2));
+  const Json json = Json::parse(*ledger(Neighbors::add_remove).report(2));
   EXPECT_EQ(json.at("ledger").at("remaining"), "5999999/3000000");
   const std::string plan =
       Plan(Specification::parse(replaced(add_remove_head, "\"1e9\"", "\"2/3\"") + one, "s.toml")).to_table();

@@ -41,7 +41,7 @@
 namespace snapdp {
 namespace {
 
-const LedgerIdentity people{"people", "change-one", ""};
+const LedgerIdentity people{"people", Neighbors::change_one, ""};
 constexpr int budget_units = 100;  // epsilons are multiples of a hundredth of the budget, which is 1
 constexpr int most_releases = 200;
 

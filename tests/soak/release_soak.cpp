@@ -156,7 +156,7 @@ class Campaign {
     for (const auto& entry : std::filesystem::directory_iterator(folder_ / "ledger"))
       std::filesystem::remove(entry.path());
     Ledger::create(
-        ledger_, {"people", "change-one", ""}, 1000,
+        ledger_, {"people", Neighbors::change_one, ""}, 1000,
         "[data]\ndataset = \"people\"\nneighbors = \"change-one\"\npath = \"../people.csv\"\nsize = 4\n");
     anchor_.reset();
     releases_ = 0;

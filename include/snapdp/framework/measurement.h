@@ -103,20 +103,27 @@ inline Measurement operator>>(const Aggregation& aggregation, const NoiseOptions
 }
 
 // Chains that lack a step: said in one line, where compilers would list every operator there is.
+namespace framework_internal {
+template <typename Part>
+Part never();
+}  // namespace framework_internal
 template <std::same_as<NoiseOptions> Noise>
 Measurement operator>>(const Transformation&, const Noise&) {
   static_assert(sizeof(Noise) == 0,
                 "the chain has no statistic: make_sum(), make_mean() ... before make_snapping()");
+  return framework_internal::never<Measurement>();
 }
 template <std::same_as<NoiseOptions> Noise>
 Measurement operator>>(const Partial<Aggregation>&, const Noise&) {
   static_assert(sizeof(Noise) == 0,
                 "the chain has no rows: give the statistic a domain and a metric, or rows >> statistic");
+  return framework_internal::never<Measurement>();
 }
 template <std::same_as<VectorDomain> Rows, typename Step>
 Aggregation operator>>(const Rows&, const Step&) {
   static_assert(sizeof(Rows) == 0,
                 "a chain starts with a step, not a domain: make_clamp(domain, metric, bounds) >> ...");
+  return framework_internal::never<Aggregation>();
 }
 
 }  // namespace snapdp

@@ -44,8 +44,8 @@ class LedgerFile;
 // What the budget protects. A specification that declares anything else may not spend from the ledger. The
 // names are the custodian's; nothing here is ever derived from rows.
 struct LedgerIdentity {
-  std::string dataset;       // 1 to 256 bytes of UTF-8 without control characters
-  std::string neighbors;     // "change-one" or "add-remove"
+  std::string dataset;  // 1 to 256 bytes of UTF-8 without control characters
+  Neighbors neighbors = Neighbors::change_one;
   std::string privacy_unit;  // a column name, or "" when the unit is one row; at most 256 bytes
 
   friend bool operator==(const LedgerIdentity&, const LedgerIdentity&) = default;
@@ -182,7 +182,7 @@ class Ledger {
 // A ledger as the accountant of releases that a program makes itself, chain by chain:
 //
 //   Ledger ledger = Ledger::open("people.ledger");
-//   LedgerAccountant accountant(ledger, {"people-2026", "change-one", ""}, "mean_age");
+//   LedgerAccountant accountant(ledger, {"people-2026", Neighbors::change_one, ""}, "mean_age");
 //   const Release r = mean_age.release(rows, accountant);     // debits the ledger, durably, then draws
 //   accountant.receipt()->remaining;
 //

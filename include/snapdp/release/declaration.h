@@ -95,7 +95,7 @@ struct Declaration {
   Declaration moved_to(const std::filesystem::path& folder) const;
 
   // What the ledger must agree to.
-  LedgerIdentity identity() const { return {dataset, to_string(neighbors), privacy_unit.value_or("")}; }
+  LedgerIdentity identity() const { return {dataset, neighbors, privacy_unit.value_or("")}; }
   // The types of the columns that have one.
   std::map<std::string, AtomType> types() const;
   // What is declared of a column; nothing is, when it is not there.
