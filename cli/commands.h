@@ -25,6 +25,7 @@ struct ExitWith {
   int exit_code;
 };
 
+void add_init(CLI::App& tool, Commands& commands);
 void add_plan(CLI::App& tool, Commands& commands);
 void add_explain(CLI::App& tool, Commands& commands);
 void add_release(CLI::App& tool, Commands& commands);

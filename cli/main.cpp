@@ -63,6 +63,7 @@ int run(int argc, char** argv) {
       "snapdp");
   Commands commands;
   commands[&tool].examples =
+      "  snapdp init people.csv                                   a first declaration and specification\n"
       "  snapdp plan people.toml                                  sensitivity, noise and accuracy; opens no "
       "data\n"
       "  snapdp ledger create people.ledger people.toml --epsilon 2\n"
@@ -77,6 +78,7 @@ int run(int argc, char** argv) {
       "refused,\n4 bad "
       "data, 5 input or output failed.");
   tool.formatter(std::make_shared<HelpFormatter>(commands));
+  add_init(tool, commands);
   add_plan(tool, commands);
   add_explain(tool, commands);
   add_release(tool, commands);

@@ -162,4 +162,15 @@ bool ask(const std::string& question) {
   return !answer.empty() && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
+std::string ask_line(const std::string& question) {
+  write_standard_error(question + " ");
+  std::string answer;
+  if (!std::getline(std::cin, answer))
+    throw Error(ErrorCode::invalid_argument, "standard input",
+                "the input ended before all questions; nothing was written");
+  constexpr const char* blanks = " \t\r";
+  answer.erase(answer.find_last_not_of(blanks) + 1);
+  return answer.substr(std::min(answer.find_first_not_of(blanks), answer.size()));
+}
+
 }  // namespace snapdp::cli

@@ -37,5 +37,8 @@ bool standard_error_is_terminal();
 bool can_ask();
 // Writes the question to standard error; true for an answer that begins with y or Y.
 bool ask(const std::string& question);
+// Writes the question to standard error; the line that is typed, without the blanks around it. Throws invalid_argument at
+// the end of input.
+std::string ask_line(const std::string& question);
 
 }  // namespace snapdp::cli

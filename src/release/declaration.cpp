@@ -6,6 +6,7 @@
 #include "numeric/shared/float_environment.h"
 #include "release/declaration_reader.h"
 #include "release/shared/suggestion.h"
+#include "release/toml_text.h"
 #include "release/toml_values.h"
 
 namespace snapdp {
@@ -35,23 +36,6 @@ std::string shortened(const std::string& text) {
   std::size_t length = longest;
   while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U) --length;
   return text.substr(0, length) + "...";
-}
-
-std::string canonical_string(std::string_view text) {
-  constexpr std::string_view hex = "0123456789abcdef";
-  std::string quoted = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (byte < 0x20 || byte == 0x7f) {
-      quoted += std::string("\\u00") + hex[byte >> 4U] + hex[byte & 15U];
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + '"';
 }
 
 // Whether a declaration that says it means `value`: numbers of people have limits, and those of theirs that are written in
@@ -103,16 +87,6 @@ std::optional<std::string> canonical_number(const Rational& value) {
   return std::nullopt;
 }
 
-bool is_bare(std::string_view key) {
-  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  });
-}
-
-std::string canonical_key(std::string_view key) {
-  return is_bare(key) ? std::string(key) : canonical_string(key);
-}
-
 class Canonical {
  public:
   explicit Canonical(const TomlDocument& document) : document_(document) {}
@@ -129,12 +103,12 @@ class Canonical {
         sorted[std::string(name.str())] = value(entry, std::string(name.str()));
       std::string text;
       for (const auto& [name, entry] : sorted)
-        text += (text.empty() ? "" : ", ") + canonical_key(name) + " = " + entry;
+        text += (text.empty() ? "" : ", ") + toml_key(name) + " = " + entry;
       return "{ " + text + " }";
     }
     if (node.is_number()) {
       const Rational number = document_.number(node, "", key);
-      return canonical_number(number).value_or(canonical_string(to_string(number)));
+      return canonical_number(number).value_or(toml_string(to_string(number)));
     }
     if (const auto* text = node.as_string()) return this->text(text->get(), key);
     if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
@@ -150,12 +124,12 @@ class Canonical {
         const Rational number = parse_rational(text, key);
         const Rational size = abs(number);
         if (size == 0 || (size < largest && size * largest > 1))
-          return canonical_number(number).value_or(canonical_string(text));
+          return canonical_number(number).value_or(toml_string(text));
       } catch (const Error&) {
-        return canonical_string(text);  // the reader of the key says what is wrong with it
+        return toml_string(text);  // the reader of the key says what is wrong with it
       }
     }
-    return canonical_string(text);
+    return toml_string(text);
   }
 
   const TomlDocument& document_;
@@ -168,7 +142,7 @@ std::map<std::string, const toml::table*> tables_of(const TomlDocument& document
   if (const auto* data = root.get_as<toml::table>("data")) tables["data"] = data;
   if (const auto* columns = root.get_as<toml::table>("columns")) {
     for (const auto& [name, column] : *columns) {
-      if (const auto* table = column.as_table()) tables["columns." + canonical_key(name.str())] = table;
+      if (const auto* table = column.as_table()) tables["columns." + toml_key(name.str())] = table;
     }
   }
   return tables;
@@ -325,7 +299,7 @@ bool read_columns(const TomlDocument& document, const TomlTable& root, Declarati
   if (!faults.hold([&] { columns = &root.get_table("columns"); })) return false;
   for (const auto& [key, node] : *columns) {
     const std::string name(key.str());
-    const std::string context = "[columns." + canonical_key(name) + "]: ";
+    const std::string context = "[columns." + toml_key(name) + "]: ";
     const auto* table = node.as_table();
     if (table == nullptr || name.empty() || name.size() > longest_name) {
       faults.add(Error(
@@ -504,7 +478,7 @@ Declaration Declaration::moved_to(const std::filesystem::path& folder) const {
     return std::filesystem::weakly_canonical(std::filesystem::absolute(name));
   };
   const std::filesystem::path relative = full(path).lexically_relative(full(folder.empty() ? "." : folder));
-  moved.entries["data"]["path"] = canonical_string(relative.string());
+  moved.entries["data"]["path"] = toml_string(relative.string());
   moved.path = folder / relative;
   return moved;
 }
