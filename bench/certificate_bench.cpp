@@ -24,7 +24,7 @@ void precision(benchmark::State& state) {
                              .sensitivity = Dyadic(1),
                              .lower = 0,
                              .upper = 100,
-                             .mode = Mode::precision,
+                             .noise = NoiseKind::notes,
                              .precision = state.range(0)});
   for ([[maybe_unused]] auto iteration : state) benchmark::DoNotOptimize(certify(mechanism));
 }

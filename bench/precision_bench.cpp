@@ -17,8 +17,8 @@ namespace {
 using snapdp::Dyadic;
 using snapdp::Geometric;
 using snapdp::InstructionSet;
+using snapdp::MechanismOptions;
 using snapdp::PrecisionSnapping;
-using snapdp::PrecisionSnappingOptions;
 using snapdp::Rational;
 
 constexpr std::size_t samples = 1'000'000;

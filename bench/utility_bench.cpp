@@ -19,7 +19,7 @@ double scale_of(int i) {
   return 1 + i * 0x1p-12;
 }
 
-OutputNoise noise_of(int i, bool automatic) {
+Noise noise_of(int i, bool automatic) {
   return {.scale = scale_of(i), .grid = Grid(automatic ? -9 : 1), .lower = 0.0, .upper = 100.0};
 }
 
@@ -37,10 +37,15 @@ void run(benchmark::State& state, const Query& query) {
 const FailureRate alpha = 0.05;
 
 AccuracyQuery accuracy_query(int i, bool automatic) {
-  return {.scale = scale_of(i),
-          .grid = Grid(automatic ? -9 : 1),
+  return {.noise = {.scale = scale_of(i), .grid = Grid(automatic ? -9 : 1)},
           .alpha = alpha,
           .rounding_error = Rational(1, 1 << 20)};
+}
+
+double clamped(AccuracyQuery query, double lower, double upper) {
+  query.noise.lower = lower;
+  query.noise.upper = upper;
+  return clamped_accuracy(query);
 }
 
 void register_all() {
@@ -56,12 +61,10 @@ void register_all() {
       query.values = Grid(0);
       return tight_accuracy(query);
     });
-    add("accuracy/clamped", [=](int i) { return clamped_accuracy(accuracy_query(i, automatic), 0, 100); });
-    add("accuracy/clamped_narrow",
-        [=](int i) { return clamped_accuracy(accuracy_query(i, automatic), 0, 5); });
+    add("accuracy/clamped", [=](int i) { return clamped(accuracy_query(i, automatic), 0, 100); });
+    add("accuracy/clamped_narrow", [=](int i) { return clamped(accuracy_query(i, automatic), 0, 5); });
     // About twice the accuracy wide and off the grid: on a coarse grid the closed form does not reach that far.
-    add("accuracy/clamped_twice",
-        [=](int i) { return clamped_accuracy(accuracy_query(i, automatic), 0.3, 6.8); });
+    add("accuracy/clamped_twice", [=](int i) { return clamped(accuracy_query(i, automatic), 0.3, 6.8); });
     add("accuracy/for_value", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).accuracy(alpha); });
     add("accuracy/to_epsilon", [=](int i) {
       return epsilon_for_accuracy({.sensitivity = 1,
@@ -77,8 +80,9 @@ void register_all() {
                                    .grid = automatic ? GridChoice::automatic() : GridChoice::notes()});
     });
     add("accuracy/laplace", [=](int i) { return laplace_accuracy(accuracy_query(i, automatic)); });
-    add("accuracy/worst_miss",
-        [=](int i) { return worst_miss(scale_of(i), Grid(automatic ? -9 : 1), Rational(7, 2)); });
+    add("accuracy/worst_miss", [=](int i) {
+      return worst_miss({.scale = scale_of(i), .grid = Grid(automatic ? -9 : 1)}, Rational(7, 2));
+    });
     add("law/cdf", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).cdf(44); });
     add("law/mean", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).mean(); });
     add("law/distance", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).distance_to_laplace(); });
@@ -90,12 +94,13 @@ void register_all() {
     add("bias/guess", [=](int i) { return bias(noise_of(i, automatic), 98.3); });
     add("bias/worst", [=](int i) { return worst_bias(noise_of(i, automatic)).bias; });
     add("bias/uniform", [=](int i) {
-      OutputNoise noise = noise_of(i, automatic);
+      Noise noise = noise_of(i, automatic);
       noise.upper = 100.0 + 0x1p-12;
       return expected_bias_uniform(noise);
     });
     add("bound/minimal", [=](int i) {
-      return minimal_bounds(scale_of(i), Grid(automatic ? -9 : 1), {0, 100}, alpha).binding_probability;
+      return minimal_bounds({.scale = scale_of(i), .grid = Grid(automatic ? -9 : 1)}, {0, 100}, alpha)
+          .binding_probability;
     });
     add("bound/binding", [=](int i) { return binding_probability(noise_of(i, automatic), {10, 90}); });
     add("bound/notes", [=](int i) {
@@ -113,16 +118,16 @@ void register_all() {
                                  [query](benchmark::State& state) { run(state, query); });
   };
   const auto noise = [](int i) {
-    return OutputNoise{.scale = scale_of(i), .lower = 0.0, .upper = 100.0, .kind = NoiseKind::geometric};
+    return Noise{.scale = scale_of(i), .lower = 0.0, .upper = 100.0, .kind = NoiseKind::geometric};
   };
   const auto query = [](int i) {
-    return AccuracyQuery{
-        .scale = scale_of(i), .grid = Grid(0), .alpha = alpha, .noise = NoiseKind::geometric};
+    return AccuracyQuery{.noise = {.scale = scale_of(i), .grid = Grid(0), .kind = NoiseKind::geometric},
+                         .alpha = alpha};
   };
   geometric("accuracy/conservative", [=](int i) { return conservative_accuracy(query(i)); });
   geometric("accuracy/tight", [=](int i) { return tight_accuracy(query(i)); });
-  geometric("accuracy/clamped", [=](int i) { return clamped_accuracy(query(i), 0, 100); });
-  geometric("accuracy/clamped_narrow", [=](int i) { return clamped_accuracy(query(i), 0, 5); });
+  geometric("accuracy/clamped", [=](int i) { return clamped(query(i), 0, 100); });
+  geometric("accuracy/clamped_narrow", [=](int i) { return clamped(query(i), 0, 5); });
   geometric("accuracy/for_value", [=](int i) { return OutputLaw(noise(i), 42).accuracy(alpha); });
   geometric("accuracy/to_epsilon", [=](int i) {
     return epsilon_for_accuracy({.sensitivity = 1,
@@ -140,7 +145,9 @@ void register_all() {
   geometric("bias/worst", [=](int i) { return worst_bias(noise(i)).bias; });
   geometric("bias/uniform", [=](int i) { return expected_bias_uniform(noise(i)); });
   geometric("bound/minimal", [=](int i) {
-    return minimal_bounds(scale_of(i), Grid(0), {0, 100}, alpha, NoiseKind::geometric).binding_probability;
+    return minimal_bounds({.scale = scale_of(i), .grid = Grid(0), .kind = NoiseKind::geometric}, {0, 100},
+                          alpha)
+        .binding_probability;
   });
   geometric("bound/binding", [=](int i) { return binding_probability(noise(i), {10, 90}); });
 }

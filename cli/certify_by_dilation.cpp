@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 // The noise that the options lead to, and the loss that is claimed of it: --epsilon, or else what the scale gives.
 DilationQuestion question_of(const MechanismQuestion& given) {
-  if (given.mode == Mode::precision) {
+  if (given.noise == NoiseKind::notes) {
     refuse("--by",
            " = \"dilation\": arithmetic of p bits takes finitely many values, which a dilation may miss "
            "(proofs/snapping.md); choose --mode exact, or leave --by out");
@@ -24,28 +24,29 @@ DilationQuestion question_of(const MechanismQuestion& given) {
   if (given.precision)
     refuse("--precision", ": exact mode has none; leave it out or choose --mode precision");
   DilationQuestion question{
-      .noise = {.scale = 0, .lower = given.lower, .upper = given.upper, .kind = given.noise},
-      .sensitivity = given.sensitivity.rational()};
+      .noise = {
+          .sensitivity = given.sensitivity, .lower = given.lower, .upper = given.upper, .kind = given.noise}};
   if (!given.scale) {
     const Mechanism mechanism = given.mechanism(*given.epsilon);  // which says what it refuses
-    question.noise.scale = mechanism.scale();
-    question.noise.grid = mechanism.grid();
+    question.noise = mechanism.noise();
     question.epsilon = *given.epsilon;
     return question;
   }
-  if (question.sensitivity > greatest_dilation * *given.scale) {
+  const Rational sensitivity = given.sensitivity.rational();
+  if (sensitivity > greatest_dilation * *given.scale) {
     const std::string limit = std::to_string(greatest_dilation);
     refuse("--scale", " = " + to_string(*given.scale) + ": dilations are checked up to e^" + limit +
                           ", a sensitivity of " + limit + " noise scales");
   }
-  question.noise.scale = to_double_nearest(*given.scale);
-  if (Rational(question.noise.scale) != *given.scale) {
+  const double scale = to_double_nearest(*given.scale);
+  if (Rational(scale) != *given.scale) {
     refuse("--scale", " = " + to_string(*given.scale) + ": must be a double to be dilated, such as " +
-                          to_string(question.noise.scale) + " or 0x1.8p-2");
+                          to_string(scale) + " or 0x1.8p-2");
   }
+  question.noise.scale = scale;
   question.noise.grid =
       given.noise == NoiseKind::geometric ? Grid(0) : given.grid.resolve(*given.scale, false);
-  question.epsilon = given.epsilon ? *given.epsilon : Rational(question.sensitivity / *given.scale);
+  question.epsilon = given.epsilon ? *given.epsilon : Rational(sensitivity / *given.scale);
   return question;
 }
 
@@ -99,8 +100,8 @@ Json json_of(const Checks& result) {
                {"delta", enclosure_json(result.delta)},
                {"tolerance", to_string(question.tolerance)},
                {"epsilon", to_string(question.epsilon)},
-               {"sensitivity", to_string(question.sensitivity)},
-               {"scale", to_string(Dyadic(question.noise.scale))},
+               {"sensitivity", to_string(question.noise.sensitivity.rational())},
+               {"scale", to_string(question.noise.scale.exact())},
                {"grid", to_string(question.noise.grid.spacing())},
                {"lower", bound(question.noise.lower)},
                {"upper", bound(question.noise.upper)},
@@ -134,8 +135,8 @@ std::string text_of(const Checks& result) {
   summary.add({"verdict", result.holds()
                               ? "holds for the values below, delta at most " + shown_up(result.delta.upper)
                               : "FALSE: delta is at least " + shown_down(result.delta.lower)});
-  summary.add({"sensitivity", short_number(question.sensitivity)});
-  summary.add({"noise scale", short_number(Rational(question.noise.scale))});
+  summary.add({"sensitivity", short_number(question.noise.sensitivity.rational())});
+  summary.add({"noise scale", short_number(question.noise.scale.exact())});
   summary.add({"grid", to_string(question.noise.grid)});
   const std::string clamps = clamp_text(question.noise.lower, question.noise.upper);
   if (!clamps.empty()) summary.add({"clamped to", clamps});

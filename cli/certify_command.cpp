@@ -18,61 +18,48 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What is asked, with the noise that the options lead to.
-LossQuestion question_of(const MechanismQuestion& given) {
-  LossQuestion question{.sensitivity = given.sensitivity.rational(),
-                        .lower = given.lower,
-                        .upper = given.upper,
-                        .mode = given.mode,
-                        .precision = given.precision.value_or(118),
-                        .noise = given.noise};
-  if (given.mode == Mode::exact && given.epsilon) {
-    // The mechanism itself says what it refuses.
-    const Mechanism mechanism = given.mechanism(*given.epsilon);
-    question.scale = mechanism.scale();
-    question.grid = mechanism.grid();
-    return question;
-  }
-  if (given.mode == Mode::exact) {
+// The noise that the options lead to.
+Noise noise_of(const MechanismQuestion& given) {
+  if (given.noise != NoiseKind::notes && given.epsilon) return given.mechanism(*given.epsilon).noise();
+  Noise noise{.sensitivity = given.sensitivity,
+              .lower = given.lower,
+              .upper = given.upper,
+              .kind = given.noise,
+              .precision = given.precision.value_or(118)};
+  if (given.scale) noise.scale = *given.scale;
+  if (given.noise != NoiseKind::notes) {
     if (given.precision)
       refuse("--precision", ": exact mode has none; leave it out or choose --mode precision");
-    question.scale = *given.scale;
-    question.grid =
-        given.noise == NoiseKind::geometric ? Grid(0) : given.grid.resolve(question.scale, given.integer);
-    return question;
+    if (given.noise == NoiseKind::exact) noise.grid = given.grid.resolve(*given.scale, given.integer);
+    return noise;
   }
   given.require_range(precision_needs_range);
-  if (given.noise == NoiseKind::geometric) {
-    refuse("--noise",
-           " = \"geometric\": precision mode is defined for Laplace noise only; choose --mode exact");
-  }
   if (!given.grid.is_automatic() && !given.grid.is_notes()) {
     refuse("--grid", " = \"" + to_string(given.grid) +
                          "\": precision mode has the notes' grid; leave it out, or choose --mode exact");
   }
-  if (given.scale) {
-    question.scale = *given.scale;
-    return question;
+  if (given.epsilon) {
+    if (!given.precision) noise.precision = PrecisionSnapping::default_precision(*given.epsilon);
+    if (*given.lower >= *given.upper)
+      refuse("--lower", " = " + to_string(*given.lower) + ": must be less than --upper");
+    noise.scale =
+        precision_scale(*given.epsilon, given.sensitivity, *given.lower, *given.upper, noise.precision);
   }
-  if (!given.precision) question.precision = PrecisionSnapping::default_precision(*given.epsilon);
-  if (*given.lower >= *given.upper)
-    refuse("--lower", " = " + to_string(*given.lower) + ": must be less than --upper");
-  question.scale =
-      precision_scale(*given.epsilon, given.sensitivity, *given.lower, *given.upper, question.precision);
-  return question;
+  noise.grid = Grid::at_least(noise.scale.exact());
+  return noise;
 }
 
 struct LossAnswer {
-  LossQuestion question;
+  Noise noise;
   Certificate certificate;
 };
 
 // The library names its parameters without dashes.
 LossAnswer answered(const MechanismQuestion& given) {
   try {
-    LossQuestion question = question_of(given);
-    Certificate certificate = certify(question);
-    return {std::move(question), std::move(certificate)};
+    Noise noise = noise_of(given);
+    Certificate certificate = certify(noise);
+    return {std::move(noise), std::move(certificate)};
   } catch (const Error& error) {
     const std::string& parameter = error.parameter();
     if (parameter.starts_with("--")) throw;
@@ -112,22 +99,21 @@ void certify_mechanism(const CertifyArguments& arguments) {
     refuse("--epsilon", ": give either --epsilon or --scale");
   }
   const MechanismQuestion given(arguments);
-  const auto [question, certificate] = answered(given);
-  const bool precise = question.mode == Mode::precision;
-  const Grid grid = precise ? Grid::at_least(question.scale) : question.grid;
+  const auto [noise, certificate] = answered(given);
+  const bool precise = noise.kind == NoiseKind::notes;
   if (arguments.json) {
     Json json = {{"witness", certificate.witness_text()},
                  {"bound", certificate.bound_text()},
                  {"notes_claim", certificate.notes_claim_text()},
                  {"notes_claim_holds", certificate.notes_claim_holds()},
-                 {"mode", to_string(question.mode)},
-                 {"noise", to_string(question.noise)}};
+                 {"mode", mode_name(noise.kind)},
+                 {"noise", noise_name(noise.kind)}};
     json["epsilon"] = given.epsilon ? Json(to_string(*given.epsilon)) : Json();
     json["within_epsilon"] = given.epsilon ? Json(certificate.bound <= *given.epsilon) : Json();
-    json["sensitivity"] = to_string(question.sensitivity);
-    json["scale"] = to_string(question.scale);
-    json["grid"] = to_string(grid.spacing());
-    json["precision"] = precise ? Json(question.precision) : Json();
+    json["sensitivity"] = to_string(noise.sensitivity.rational());
+    json["scale"] = to_string(noise.scale.exact());
+    json["grid"] = to_string(noise.grid.spacing());
+    json["precision"] = precise ? Json(noise.precision) : Json();
     write_standard_output(json.dump(2) + "\n");
     return;
   }
@@ -141,11 +127,11 @@ void certify_mechanism(const CertifyArguments& arguments) {
         {"epsilon", short_number(*given.epsilon) +
                         (certificate.bound <= *given.epsilon ? "  is kept" : "  is not proved to be kept")});
   }
-  table.add({"sensitivity", short_number(question.sensitivity)});
-  table.add({"noise scale", short_number(question.scale)});
-  table.add({"grid", to_string(grid)});
-  if (precise) table.add({"precision", std::to_string(question.precision) + " bits"});
-  const std::string clamps = clamp_text(question.lower, question.upper);
+  table.add({"sensitivity", short_number(noise.sensitivity.rational())});
+  table.add({"noise scale", short_number(noise.scale.exact())});
+  table.add({"grid", to_string(noise.grid)});
+  if (precise) table.add({"precision", std::to_string(noise.precision) + " bits"});
+  const std::string clamps = clamp_text(noise.lower, noise.upper);
   if (!clamps.empty()) table.add({"clamped to", clamps});
   write_standard_output(table.to_string(style_of_standard_output()));
 }

@@ -62,12 +62,20 @@ GridChoice grid_of(const std::string& text) {
   return GridChoice(grid);
 }
 
-template <typename Choice>
-Choice choice_of(const std::string& text, const std::string& option, Choice first, Choice second) {
-  if (text == to_string(first)) return first;
-  if (text == to_string(second)) return second;
-  const std::vector<std::string> names = {to_string(first), to_string(second)};
+bool is_second(const std::string& text, const std::string& option, const std::vector<std::string>& names) {
+  if (text == names[0] || text == names[1]) return text == names[1];
   refuse(option, " = " + quoted_text(text) + ": must be " + either_of(names) + did_you_mean(text, names));
+}
+
+NoiseKind noise_of(const MechanismArguments& arguments) {
+  const bool notes = is_second(arguments.mode, "--mode", {"exact", "precision"});
+  const bool geometric = is_second(arguments.noise, "--noise", {"laplace", "geometric"});
+  if (notes && geometric) {
+    refuse("--noise",
+           " = \"geometric\": precision mode is defined for Laplace noise only; choose --mode exact");
+  }
+  if (notes) return NoiseKind::notes;
+  return geometric ? NoiseKind::geometric : NoiseKind::exact;
 }
 
 std::optional<long> precision_of(const std::string& text) {
@@ -146,9 +154,8 @@ MechanismQuestion::MechanismQuestion(const MechanismArguments& arguments)
       upper(rounded(arguments.upper, "--upper", to_double_up)),
       value(rounded(arguments.value, "--value", to_double_nearest)),
       grid(grid_of(arguments.grid)),
-      mode(choice_of(arguments.mode, "--mode", Mode::exact, Mode::precision)),
+      noise(noise_of(arguments)),
       precision(precision_of(arguments.precision)),
-      noise(choice_of(arguments.noise, "--noise", NoiseKind::laplace, NoiseKind::geometric)),
       integer(arguments.integer || noise == NoiseKind::geometric),
       alpha(parse_rational(arguments.alpha, "--alpha"), "--alpha"),
       target(positive_if_given(arguments.target, "--target-accuracy")),
@@ -176,16 +183,15 @@ Mechanism MechanismQuestion::mechanism(const Rational& loss) const {
                           ": must be less than --upper: between equal bounds the statistic is a public "
                           "constant and needs no noise");
   }
-  if (mode == Mode::precision) require_range(precision_needs_range);
+  if (noise == NoiseKind::notes) require_range(precision_needs_range);
   return Mechanism({.epsilon = loss,
                     .sensitivity = sensitivity,
                     .lower = lower,
                     .upper = upper,
                     .grid = grid,
-                    .integer = integer && (mode == Mode::exact || noise == NoiseKind::geometric),
-                    .mode = mode,
-                    .precision = precision,
-                    .noise = noise});
+                    .integer = integer && noise != NoiseKind::notes,
+                    .noise = noise,
+                    .precision = precision});
 }
 
 Mechanism MechanismQuestion::mechanism(const Rational& loss, double from, double to) const {
@@ -196,7 +202,7 @@ Mechanism MechanismQuestion::mechanism(const Rational& loss, double from, double
 }
 
 Rational MechanismQuestion::epsilon_for(const Rational& accuracy) const {
-  if (mode == Mode::exact) {
+  if (noise != NoiseKind::notes) {
     EpsilonQuery query{.sensitivity = sensitivity.rational(), .accuracy = accuracy, .alpha = alpha};
     query.grid = grid;
     query.integer = integer;
@@ -215,8 +221,7 @@ Rational MechanismQuestion::epsilon_for(const Rational& accuracy) const {
   std::optional<Rational> also;
   if (integer && has_range()) also = last_epsilon_on_grid(sensitivity.rational(), *lower, *upper, Grid(0));
   const std::optional<Rational> least = least_epsilon(
-      [&](const Rational& loss) { return mechanism(loss).accuracy(alpha, 0, values()).tight <= accuracy; },
-      also);
+      [&](const Rational& loss) { return this->accuracy(mechanism(loss)).tight <= accuracy; }, also);
   if (!least) {
     refuse("--target-accuracy", " = " + to_string(accuracy) +
                                     ": no epsilon reaches it in precision mode between these bounds; ask for "
@@ -244,33 +249,33 @@ double default_value(const std::optional<double>& lower, const std::optional<dou
 }
 
 double ReleaseLaw::shifted(const Mechanism& mechanism, double value) {
-  const double shifted = (Dyadic(value) - mechanism.origin()).to_double_nearest();
+  const double shifted = (Dyadic(value) - mechanism.noise().origin()).to_double_nearest();
   return shifted == 0 ? 0.0 : shifted;
 }
 
 ReleaseLaw::ReleaseLaw(const Mechanism& mechanism, double value)
-    : mechanism_(mechanism), value_(value), law_(mechanism.output_noise(), shifted(mechanism, value)) {}
+    : mechanism_(mechanism), value_(value), law_(mechanism.noise().centered(), shifted(mechanism, value)) {}
 
 double ReleaseLaw::output(double centered) const {
-  const OutputNoise& noise = law_.noise();
+  const Noise& noise = law_.noise();
   if (noise.lower && centered == *noise.lower) return *mechanism_.lower();
   if (noise.upper && centered == *noise.upper) return *mechanism_.upper();
-  const double output = (Dyadic(centered) + mechanism_.origin()).to_double_nearest();
+  const double output = (Dyadic(centered) + mechanism_.noise().origin()).to_double_nearest();
   return output == 0 ? 0.0 : output;
 }
 
 double ReleaseLaw::accuracy(const FailureRate& alpha) const {
-  if (mechanism_.mode() == Mode::exact) return law_.accuracy(alpha);
+  if (mechanism_.kind() != NoiseKind::notes) return law_.accuracy(alpha);
   // Noise, or a value, that is off by at most `error` makes no output less or more likely than a factor
   // e^(error / scale) says, and e^-x >= 1 - x.
   const Dyadic exact = std::clamp(Dyadic(value_), Dyadic(*mechanism_.lower()), Dyadic(*mechanism_.upper()));
-  const Rational shift = abs(exact - mechanism_.origin() - Dyadic(law_.value())).rational();
-  const Rational error = mechanism_.arithmetic_error() + shift;
+  const Rational shift = abs(exact - mechanism_.noise().origin() - Dyadic(law_.value())).rational();
+  const Rational error = mechanism_.noise().arithmetic_error() + shift;
   const Rational rate = alpha.value() * (1 - error / Rational(mechanism_.scale()));
   const double range = to_double_up(Rational(*mechanism_.upper()) - Rational(*mechanism_.lower()));
   if (rate <= 0) return range;
   const Rational accuracy(law_.accuracy(FailureRate(rate, "--alpha")));
-  return std::min(range, to_double_up(accuracy + shift + mechanism_.output_error()));
+  return std::min(range, to_double_up(accuracy + shift + mechanism_.noise().output_error()));
 }
 
 }  // namespace snapdp::cli

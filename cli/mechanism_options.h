@@ -59,6 +59,10 @@ struct MechanismQuestion {
   Mechanism mechanism(const Rational& loss) const;
   // The same between other bounds.
   Mechanism mechanism(const Rational& loss, double from, double to) const;
+  // How near it comes, at --alpha, for every value there is.
+  Accuracy accuracy(const Mechanism& mechanism) const {
+    return accuracy_of({mechanism.noise(), alpha, 0, values()});
+  }
   // The grid of the statistic's values, where it is known.
   std::optional<Grid> values() const { return integer ? std::optional(Grid(0)) : std::nullopt; }
   // The least epsilon whose tight accuracy is `accuracy` or better. Throws when there is none.
@@ -73,9 +77,8 @@ struct MechanismQuestion {
   std::optional<double> upper;
   std::optional<double> value;
   GridChoice grid;
-  Mode mode;
+  NoiseKind noise;  // as --mode and --noise say
   std::optional<long> precision;
-  NoiseKind noise;
   bool integer;  // as --integer says, or geometric noise needs
   FailureRate alpha;
   std::optional<Rational> target;

@@ -58,8 +58,8 @@ std::string described(const Mechanism& mechanism, bool with_epsilon = true) {
   text += "sensitivity " + short_number(mechanism.sensitivity().rational());
   const std::string clamps = clamp_text(mechanism.lower(), mechanism.upper());
   if (!clamps.empty()) text += ", clamped to " + clamps;
-  if (mechanism.mode() == Mode::precision) text += ", precision mode";
-  if (mechanism.noise() == NoiseKind::geometric) return text + ", geometric noise";
+  if (mechanism.kind() == NoiseKind::notes) text += ", precision mode";
+  if (mechanism.kind() == NoiseKind::geometric) return text + ", geometric noise";
   return with_epsilon ? text + ", grid " + to_string(mechanism.grid()) : text;
 }
 
@@ -86,7 +86,7 @@ std::string plot_accuracy(const MechanismQuestion& question) {
     const double factor = std::exp2(6.0 * i / steps - 3);
     const Rational epsilon = chosen * Rational(factor);
     try {
-      const Accuracy accuracy = question.mechanism(epsilon).accuracy(question.alpha, 0, question.values());
+      const Accuracy accuracy = question.accuracy(question.mechanism(epsilon));
       const double x = to_double_nearest(epsilon);
       conservative.emplace_back(x, accuracy.conservative);
       tight.emplace_back(x, accuracy.tight);
@@ -114,13 +114,11 @@ std::string plot_accuracy(const MechanismQuestion& question) {
   const Axis y{least / 1.25, greatest * 1.25, chart::logarithmic_ticks(least / 1.25, greatest * 1.25),
                "accuracy, in the unit of the statistic", true};
   Svg svg(width, height, "Accuracy against epsilon");
-  Panel panel = panel_of(svg,
-                         "Accuracy at \xce\xb1 = " + short_number(question.alpha.value()) + ": " +
-                             described(mechanism, false) +
-                             (mechanism.mode() == Mode::exact && mechanism.noise() == NoiseKind::laplace
-                                  ? ", grid " + to_string(question.grid)
-                                  : ""),
-                         x, y);
+  Panel panel = panel_of(
+      svg,
+      "Accuracy at \xce\xb1 = " + short_number(question.alpha.value()) + ": " + described(mechanism, false) +
+          (mechanism.kind() == NoiseKind::exact ? ", grid " + to_string(question.grid) : ""),
+      x, y);
   panel.path(conservative, chart::gray);
   panel.path(tight, chart::blue);
   panel.path(laplace, chart::orange, chart::dashed);
@@ -129,21 +127,20 @@ std::string plot_accuracy(const MechanismQuestion& question) {
   panel.key(keys, 0, chart::gray, "conservative");
   panel.key(keys, 1, chart::blue, "tight");
   panel.key(keys, 2, chart::orange, "Laplace, without rounding", chart::dashed);
-  panel.key(
-      keys, 3, chart::green,
-      "\xce\xb5 = " + short_number(chosen) + ": \xc2\xb1" +
-          round_up_to_digits(Rational(mechanism.accuracy(question.alpha, 0, question.values()).tight), 4),
-      "stroke-width=\"1\" stroke-dasharray=\"2 3\"");
+  panel.key(keys, 3, chart::green,
+            "\xce\xb5 = " + short_number(chosen) + ": \xc2\xb1" +
+                round_up_to_digits(Rational(question.accuracy(mechanism).tight), 4),
+            "stroke-width=\"1\" stroke-dasharray=\"2 3\"");
   panel.frame();
   return svg.finish();
 }
 
 // The values whose bias is drawn: the range; from the only bound to where it is no longer felt, the grid alone being;
 // or, without bounds, two steps of the grid.
-std::pair<double, double> values_with_bias(const OutputNoise& noise) {
+std::pair<double, double> values_with_bias(const Noise& noise) {
   const double spacing = noise.grid.spacing().to_double_up();
   constexpr double scales = 8;
-  const double felt = std::ceil(scales * noise.scale / spacing + 3) * spacing;
+  const double felt = std::ceil(scales * noise.scale.up() / spacing + 3) * spacing;
   if (noise.lower) return {*noise.lower, noise.upper.value_or(*noise.lower + felt)};
   if (noise.upper) return {*noise.upper - felt, *noise.upper};
   return {-spacing, spacing};
@@ -152,15 +149,15 @@ std::pair<double, double> values_with_bias(const OutputNoise& noise) {
 // Bias against the exact statistic.
 std::string plot_bias(const MechanismQuestion& question) {
   const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
-  const OutputNoise noise = mechanism.output_noise();
-  const double origin = mechanism.origin().to_double_nearest();
+  const Noise noise = mechanism.noise().centered();
+  const double origin = mechanism.noise().origin().to_double_nearest();
   const auto [from, to] = values_with_bias(noise);
   constexpr int steps = 960;
   if (!std::isfinite((to - from) * steps)) {
     refuse("--epsilon",
            "the values to draw lie near or beyond the largest double; raise it, or bring bounds nearer");
   }
-  const bool integers = question.integer && mechanism.mode() == Mode::exact;
+  const bool integers = question.integer && mechanism.kind() != NoiseKind::notes;
   Points curve;
   double least = 0;
   double greatest = 0;
@@ -176,7 +173,7 @@ std::string plot_bias(const MechanismQuestion& question) {
     add(integers ? std::round(guess) : guess);
   }
   const WorstBias worst =
-      worst_bias(noise, question.integer ? std::optional(mechanism.centered(Grid(0))) : std::nullopt);
+      worst_bias(noise, question.integer ? std::optional(mechanism.noise().centered(Grid(0))) : std::nullopt);
   const double worst_value = worst.guess + origin;
   least = std::min(least, worst.bias);
   greatest = std::max(greatest, worst.bias);
@@ -213,8 +210,8 @@ std::string plot_bias(const MechanismQuestion& question) {
 // The probability of each output about the value, and what a Laplace density gives a cell of the grid.
 std::string plot_law(const MechanismQuestion& question) {
   const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
-  const OutputNoise noise = mechanism.output_noise();
-  const double origin = mechanism.origin().to_double_nearest();
+  const Noise noise = mechanism.noise().centered();
+  const double origin = mechanism.noise().origin().to_double_nearest();
   const double value = question.value ? ReleaseLaw::shifted(mechanism, *question.value)
                                       : default_value(noise.lower, noise.upper, noise.kind);
   const OutputLaw law(noise, value);
@@ -223,11 +220,11 @@ std::string plot_law(const MechanismQuestion& question) {
                                                                           : law.value();
   const double spacing = noise.grid.spacing().to_double_up();
   constexpr double scales = 6;
-  const double reach = std::max(scales * noise.scale, 3 * spacing);
+  const double reach = std::max(scales * noise.scale.up(), 3 * spacing);
   const double from = std::max(center - reach, noise.lower.value_or(center - reach));
   const double to = std::min(center + reach, noise.upper.value_or(center + reach));
   const auto laplace = [&](double x) {
-    return std::exp(-std::abs(x - center) / noise.scale) / (2 * noise.scale) * spacing;
+    return std::exp(-std::abs(x - center) / noise.scale.up()) / (2 * noise.scale.up()) * spacing;
   };
   constexpr double most_bars = 80;
   const bool bars = (to - from) / spacing <= most_bars;

@@ -52,9 +52,8 @@ void add_mechanism_rows(TextTable& table, const Mechanism& mechanism) {
   table.add({"sensitivity", short_number(mechanism.sensitivity().rational())});
   table.add({"noise scale", digits(mechanism.scale(), 6)});
   table.add({"grid", to_string(mechanism.grid())});
-  if (const auto* precise = std::get_if<PrecisionSnapping>(&mechanism.variant())) {
-    table.add({"precision", std::to_string(precise->precision()) + " bits"});
-  }
+  if (mechanism.kind() == NoiseKind::notes)
+    table.add({"precision", std::to_string(mechanism.noise().precision) + " bits"});
   const std::string clamps = clamp_text(mechanism.lower(), mechanism.upper());
   if (!clamps.empty()) table.add({"clamped to", clamps});
 }
@@ -71,11 +70,11 @@ void print(const TextTable& table) {
 // The probability of an error larger than `at`: for the value, or else the largest over all values.
 double miss_of(const Mechanism& mechanism, const MechanismQuestion& question, const Rational& at) {
   if (question.value) return ReleaseLaw(mechanism, *question.value).miss(at);
-  if (mechanism.noise() == NoiseKind::laplace) {
-    const bool exact = mechanism.mode() == Mode::exact;
-    return worst_miss(mechanism.scale(), mechanism.grid(), at, exact ? question.values() : std::nullopt);
+  if (mechanism.kind() != NoiseKind::geometric) {
+    const bool exact = mechanism.kind() == NoiseKind::exact;
+    return worst_miss(mechanism.noise(), at, exact ? question.values() : std::nullopt);
   }
-  OutputNoise free = mechanism.output_noise();
+  Noise free = mechanism.noise();
   free.lower.reset();
   free.upper.reset();
   return OutputLaw(free, 0).miss(at);  // the same for every integer
@@ -86,7 +85,7 @@ void accuracy(const MechanismArguments& arguments) {
   std::optional<Rational> least;
   if (question.target) least = question.epsilon_for(*question.target);
   const Mechanism mechanism = question.mechanism(question.epsilon ? *question.epsilon : *least);
-  const Accuracy accuracy = mechanism.accuracy(question.alpha, 0, question.values());
+  const Accuracy accuracy = question.accuracy(mechanism);
   std::optional<double> for_value;
   if (question.value) for_value = ReleaseLaw(mechanism, *question.value).accuracy(question.alpha);
   std::optional<double> miss;
@@ -127,7 +126,7 @@ constexpr std::size_t most_rows_of_a_list = 100'000;
 
 // The outputs as they are printed: the last rounding of precision mode may have made two of them one.
 OutputLaw::Table rows_of(const ReleaseLaw& law, std::size_t most) {
-  const OutputNoise& noise = law.centered().noise();
+  const Noise& noise = law.centered().noise();
   const OutputLaw::Table centered = law.centered().table(noise.lower ? rarest_clamped : rarest,
                                                          noise.upper ? rarest_clamped : rarest, most);
   OutputLaw::Table table{{}, centered.below, centered.above, centered.cut};
@@ -161,9 +160,8 @@ void law(const MechanismArguments& arguments, bool csv) {
   }
   const MechanismQuestion question(arguments);
   const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
-  const double value = question.value
-                           ? *question.value
-                           : default_value(mechanism.lower(), mechanism.upper(), mechanism.noise());
+  const double value = question.value ? *question.value
+                                      : default_value(mechanism.lower(), mechanism.upper(), mechanism.kind());
   const ReleaseLaw law(mechanism, value);
   const OutputLaw::Table rows =
       rows_of(law, csv || arguments.json ? most_rows_of_a_list : most_rows_of_a_table + 1);
@@ -180,13 +178,14 @@ void law(const MechanismArguments& arguments, bool csv) {
     if (rows.cut > 0) write_standard_error("snapdp: note: " + cut_text(rows) + "\n");
     return;
   }
-  const double mean = to_double_nearest(Rational(law.centered().mean()) + mechanism.origin().rational());
+  const double mean =
+      to_double_nearest(Rational(law.centered().mean()) + mechanism.noise().origin().rational());
   const double variance = law.centered().variance();
   if (arguments.json) {
     Json json = {{"epsilon", to_string(mechanism.epsilon())},
                  {"sensitivity", number(mechanism.sensitivity().to_double_up())},
-                 {"mode", to_string(mechanism.mode())},
-                 {"noise", to_string(mechanism.noise())},
+                 {"mode", mode_name(mechanism.kind())},
+                 {"noise", noise_name(mechanism.kind())},
                  {"scale", number(mechanism.scale())},
                  {"grid", number(mechanism.grid().spacing().to_double_up())},
                  {"lower", number(mechanism.lower())},
@@ -241,7 +240,7 @@ void law(const MechanismArguments& arguments, bool csv) {
 // What is said of guesses is about --values here.
 double expected_bias(const Mechanism& mechanism, const Guesses& guesses) {
   try {
-    return mechanism.expected_bias(guesses.values, guesses.weights);
+    return snapdp::expected_bias(mechanism.noise(), guesses.values, guesses.weights);
   } catch (const Error& error) {
     throw Error(error.code(), "--values", "--values: " + std::string(error.what()));
   }
@@ -252,14 +251,14 @@ void bias(const MechanismArguments& arguments, const std::optional<std::string>&
   const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
   std::optional<Guesses> guesses;
   if (values) guesses = parse_guesses(*values, "--values");
-  const OutputNoise noise = mechanism.output_noise();
+  const Noise noise = mechanism.noise().centered();
   std::optional<double> of_value;
   if (question.value) of_value = snapdp::bias(noise, ReleaseLaw::shifted(mechanism, *question.value));
   std::optional<double> expected;
   if (guesses) expected = expected_bias(mechanism, *guesses);
   const WorstBias worst =
-      worst_bias(noise, question.integer ? std::optional(mechanism.centered(Grid(0))) : std::nullopt);
-  const double worst_value = (Dyadic(worst.guess) + mechanism.origin()).to_double_nearest();
+      worst_bias(noise, question.integer ? std::optional(mechanism.noise().centered(Grid(0))) : std::nullopt);
+  const double worst_value = (Dyadic(worst.guess) + mechanism.noise().origin()).to_double_nearest();
   if (arguments.json) {
     print({{"bias", number(of_value)},
            {"worst", number(std::abs(worst.bias))},
@@ -274,8 +273,8 @@ void bias(const MechanismArguments& arguments, const std::optional<std::string>&
     table.add({"expected", to_string(*expected) + "  on average over the " + many + " of --values"});
   }
   table.add({"worst", to_string(worst.bias) + "  at " + to_string(worst_value)});
-  const bool on_integers = question.integer && mechanism.noise() == NoiseKind::laplace;
-  if (question.has_range() && mechanism.mode() == Mode::exact && !on_integers) {
+  const bool on_integers = question.integer && mechanism.kind() != NoiseKind::geometric;
+  if (question.has_range() && mechanism.kind() != NoiseKind::notes && !on_integers) {
     table.add({"uniform values", to_string(expected_bias_uniform(noise)) + "  on average over the range"});
   }
   add_mechanism_rows(table, mechanism);
@@ -320,14 +319,13 @@ struct Minimal {
 
 Minimal minimal_of(const MechanismQuestion& question, const Rational& epsilon, const Rational& middle,
                    const Rational& half_range) {
-  if (question.mode == Mode::exact) {
+  if (question.noise != NoiseKind::notes) {
     MechanismQuestion free = question;
     free.lower.reset();
     free.upper.reset();
     const Mechanism unbounded = free.mechanism(epsilon);
     const ChosenBounds chosen =
-        minimal_bounds(unbounded.scale(), unbounded.grid(), {*question.lower, *question.upper},
-                       question.gamma, question.noise);
+        minimal_bounds(unbounded.noise(), {*question.lower, *question.upper}, question.gamma);
     const double half_width = to_double_up((Rational(chosen.upper) - Rational(chosen.lower)) / 2);
     return {{half_width, chosen.lower, chosen.upper},
             chosen.binding_probability,
@@ -340,7 +338,8 @@ Minimal minimal_of(const MechanismQuestion& question, const Rational& epsilon, c
   Grid grid = Grid::at_least(Rational(scale));
   constexpr int most_rounds = 200;
   for (int round = 0; round < most_rounds; ++round) {
-    const ChosenBounds chosen = minimal_bounds(scale, grid, {-range, range}, question.gamma);
+    const ChosenBounds chosen =
+        minimal_bounds({.scale = scale, .grid = grid}, {-range, range}, question.gamma);
     const Widened bounds = around(middle, chosen.upper);
     Mechanism mechanism = question.mechanism(epsilon, bounds.lower, bounds.upper);
     if (mechanism.scale() == scale && mechanism.grid() == grid)
@@ -363,7 +362,7 @@ void bound(const MechanismArguments& arguments) {
   Rational epsilon;
   if (question.epsilon) {
     epsilon = *question.epsilon;
-  } else if (question.mode == Mode::exact) {
+  } else if (question.noise != NoiseKind::notes) {
     MechanismQuestion free = question;
     free.lower.reset();
     free.upper.reset();
@@ -371,7 +370,7 @@ void bound(const MechanismArguments& arguments) {
   } else {
     const std::optional<Rational> least = least_epsilon([&](const Rational& loss) {
       const Mechanism mechanism = minimal_of(question, loss, middle, half_range).mechanism;
-      return mechanism.accuracy(question.alpha, 0, question.values()).tight <= *question.target;
+      return question.accuracy(mechanism).tight <= *question.target;
     });
     if (!least) {
       throw Error(ErrorCode::invalid_argument, "--target-accuracy",

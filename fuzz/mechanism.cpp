@@ -41,8 +41,8 @@ void run(fuzz::Input input) {
     options.upper = bound(upper, to_double_up);
     if (!grid.empty()) options.grid = GridChoice::parse(grid);
     options.integer = (flags & 1U) != 0;
-    options.mode = (flags & 2U) != 0 ? Mode::precision : Mode::exact;
-    options.noise = (flags & 4U) != 0 ? NoiseKind::geometric : NoiseKind::laplace;
+    if ((flags & 2U) != 0) options.noise = NoiseKind::notes;
+    if ((flags & 4U) != 0) options.noise = NoiseKind::geometric;
     if ((flags & 8U) != 0) options.precision = 60 + flags;
     const Mechanism mechanism(options);
 
@@ -50,7 +50,7 @@ void run(fuzz::Input input) {
     SNAPDP_FUZZ_CHECK(!mechanism.loss_is_proved() ||
                       mechanism.loss_bound(mechanism.sensitivity().rational()) <= options.epsilon);
     SNAPDP_FUZZ_CHECK(mechanism.sensitivity() >= options.sensitivity);
-    const Accuracy accuracy = mechanism.accuracy(Rational(1, 20));
+    const Accuracy accuracy = accuracy_of({mechanism.noise(), Rational(1, 20)});
     SNAPDP_FUZZ_CHECK(accuracy.tight >= 0 && accuracy.tight <= accuracy.conservative);
 
     const Dyadic exact = to_dyadic(parse_rational(value, "value"), "value");

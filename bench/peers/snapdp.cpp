@@ -107,8 +107,7 @@ Mechanism exact(double epsilon, const GridChoice& grid, InstructionSet kernel) {
               [=, exact_value = Dyadic(value)] {
                 (void)mechanism.release(exact_value, snapdp::thread_generator());
               },
-          .stated = snapdp::tight_accuracy(
-              {.scale = mechanism.scale(), .grid = mechanism.grid(), .alpha = alpha, .range = 2000})};
+          .stated = snapdp::tight_accuracy({.noise = mechanism.noise(), .alpha = alpha})};
 }
 
 // `reference`: the notes as they stand, in multiple precision throughout.
@@ -130,8 +129,7 @@ Mechanism precision(double epsilon, bool reference) {
                 (void)(reference ? mechanism.reference(exact_value, generator)
                                  : mechanism.release(exact_value, generator));
               },
-          .stated = snapdp::tight_accuracy(
-              {.scale = mechanism.scale(), .grid = mechanism.grid(), .alpha = alpha, .range = 2000})};
+          .stated = snapdp::tight_accuracy({.noise = mechanism.noise(), .alpha = alpha})};
 }
 
 std::vector<double> log_normal(std::size_t count, bool with_signs) {

@@ -22,8 +22,8 @@ namespace {
 using namespace snapdp::chart;  // NOLINT: this program only draws
 using snapdp::AccuracyQuery;
 using snapdp::Grid;
+using snapdp::Noise;
 using snapdp::OutputLaw;
-using snapdp::OutputNoise;
 
 constexpr int width = 760;
 constexpr int height = 330;
@@ -74,7 +74,7 @@ std::string loss() {
   const auto panel_of = [&](double left, const std::string& title, std::optional<double> lower,
                             std::optional<double> upper) {
     Panel panel(svg, left, 40, 300, 230, title, x, y);
-    const OutputNoise noise{.scale = 1, .grid = Grid(0), .lower = lower, .upper = upper};
+    const Noise noise{.scale = 1, .grid = Grid(0), .lower = lower, .upper = upper};
     const OutputLaw here(noise, 0);
     const OutputLaw there(noise, 1);
     for (int k = lower ? static_cast<int>(*lower) : -4; k <= (upper ? *upper : 5); ++k) {
@@ -94,9 +94,9 @@ std::string loss() {
 std::string accuracy() {
   const auto query = [](double epsilon, long finer) {
     const double scale = 1 / epsilon;
-    return AccuracyQuery{.scale = scale,
-                         .grid = Grid(Grid::at_least(snapdp::Rational(scale)).exponent() - finer),
-                         .alpha = 0.05};
+    return AccuracyQuery{
+        .noise = {.scale = scale, .grid = Grid(Grid::at_least(snapdp::Rational(scale)).exponent() - finer)},
+        .alpha = 0.05};
   };
   const auto laplace = [&](double e) { return laplace_accuracy(query(e, 0)); };
   const auto conservative = [&](double e) { return conservative_accuracy(query(e, 0)); };

@@ -69,10 +69,9 @@ Mechanism mechanism_for(const Aggregation& aggregation, const NoiseOptions& opti
   const MechanismOptions mechanism{.epsilon = options.epsilon.value(),
                                    .sensitivity = to_dyadic(sensitivity, "sensitivity"),
                                    .grid = options.grid,
-                                   .integer = statistic.integer && options.mode == Mode::exact,
-                                   .mode = options.mode,
-                                   .precision = options.precision,
+                                   .integer = statistic.integer && options.noise != NoiseKind::notes,
                                    .noise = options.noise,
+                                   .precision = options.precision,
                                    .coordinates = differing(statistic, sensitivity)};
   // What is widened must hold the values that the noise is added to.
   const bool widened = options.range.kind() == RangeChoice::Kind::widened;
@@ -112,8 +111,8 @@ Accuracy Measurement::accuracy(const FailureRate& alpha) const {
   const FloatEnvironment environment;
   const StatisticDomain& statistic = aggregation_.output_domain();
   // An integer statistic is exact on its grid; any other was rounded to it, by at most half its spacing.
-  if (statistic.integer) return mechanism_.accuracy(alpha, 0, statistic.grid);
-  return mechanism_.accuracy(alpha, Rational(statistic.grid.spacing().rational() / 2));
+  if (statistic.integer) return accuracy_of({mechanism_.noise(), alpha, 0, statistic.grid});
+  return accuracy_of({mechanism_.noise(), alpha, Rational(statistic.grid.spacing().rational() / 2)});
 }
 
 Release Measurement::release(const Chunk& rows, BudgetAccountant& accountant) const {

@@ -48,17 +48,26 @@ void check_common(const Rational& rounding_error, const std::optional<double>& r
 }
 
 void check(const AccuracyQuery& query) {
-  check_scale(query.scale);
-  check_grid(query.grid);
+  const Noise& noise = query.noise;
+  check_scale(noise.scale.up());
+  check_grid(noise.grid);
   if (query.values) check_grid(*query.values);
-  if (query.noise == NoiseKind::geometric && query.grid != Grid(0)) {
-    refuse("grid", to_string(query.grid), "geometric noise gives integers: use 2^0");
+  if (noise.kind == NoiseKind::geometric && noise.grid != Grid(0)) {
+    refuse("grid", to_string(noise.grid), "geometric noise gives integers: use 2^0");
   }
-  check_common(query.rounding_error, query.range);
+  check_common(query.rounding_error, std::nullopt);
+  for (const auto& [name, bound] : {std::pair("lower", noise.lower), std::pair("upper", noise.upper)}) {
+    if (bound && !std::isfinite(*bound)) refuse(name, to_string(*bound), "must be a finite number");
+  }
+  if (noise.lower && noise.upper && !(*noise.lower < *noise.upper)) {
+    refuse("lower", to_string(*noise.lower), "must be below upper = " + to_string(*noise.upper));
+  }
 }
 
-double within(double accuracy, const std::optional<double>& range) {
-  return range ? std::min(accuracy, *range) : accuracy;
+// No error exceeds the distance of the bounds.
+double within(double accuracy, const Noise& noise) {
+  if (!noise.lower || !noise.upper) return accuracy;
+  return std::min(accuracy, to_double_up(Rational(*noise.upper) - Rational(*noise.lower)));
 }
 
 Rational divided(const Rational& value, Grid grid) {
@@ -135,14 +144,15 @@ FailureRate::FailureRate(Rational value, std::string_view parameter) : value_(st
 double conservative_accuracy(const AccuracyQuery& query) {
   const FloatEnvironment environment;
   check(query);
+  const Noise& noise = query.noise;
+  const Rational error = query.rounding_error + noise.arithmetic_error() + noise.output_error();
   return within(certify([&](auto zero) {
                   using Real = decltype(zero);
-                  const Real ratio = Real::scaled(query.scale, -query.grid.exponent());
+                  const Real ratio = Real::scaled(noise.scale.up(), -noise.grid.exponent());
                   const Real a = Real(0.5) - ratio * log(Real(query.alpha.value()));
-                  return round_up(a + in_units<Real>(query.rounding_error, query.grid),
-                                  query.grid.exponent());
+                  return round_up(a + in_units<Real>(error, noise.grid), noise.grid.exponent());
                 }),
-                query.range);
+                noise);
 }
 
 double laplace_accuracy(const AccuracyQuery& query) {
@@ -150,8 +160,9 @@ double laplace_accuracy(const AccuracyQuery& query) {
   check(query);
   return certify([&](auto zero) {
     using Real = decltype(zero);
-    const Real ratio = Real::scaled(query.scale, -query.grid.exponent());
-    return round_up(-(ratio * log(Real(query.alpha.value()))), query.grid.exponent());
+    const long grid = query.noise.grid.exponent();
+    const Real ratio = Real::scaled(query.noise.scale.up(), -grid);
+    return round_up(-(ratio * log(Real(query.alpha.value()))), grid);
   });
 }
 
@@ -203,31 +214,63 @@ Real tight_on_grid(const TightPoint<Real>& point, int places) {
 TightAccuracy mechanism_internal::unclamped_accuracy(const AccuracyQuery& query) {
   return certify([&](auto zero) {
     using Real = decltype(zero);
-    const long grid = query.grid.exponent();
-    const Real ratio = Real::scaled(query.scale, -grid);
+    const long grid = query.noise.grid.exponent();
+    const Real ratio = Real::scaled(query.noise.scale.up(), -grid);
     Real a;
-    if (query.noise == NoiseKind::geometric) {
+    if (query.noise.kind == NoiseKind::geometric) {
       a = steps_down_to(geometric_miss(ratio), Real(query.alpha.value()), ratio);
     } else {
       const TightPoint<Real> point = tight_point(ratio, query.alpha.value());
-      a = query.values ? tight_on_grid(point, places_of(*query.values, query.grid)) : point.a;
+      a = query.values ? tight_on_grid(point, places_of(*query.values, query.noise.grid)) : point.a;
     }
     return TightAccuracy{round_up(a, grid),
-                         round_up(a + in_units<Real>(query.rounding_error, query.grid), grid)};
+                         round_up(a + in_units<Real>(query.rounding_error, query.noise.grid), grid)};
   });
 }
+
+namespace {
+
+// The tight formula takes both tails from the exact law, which arithmetic of fewer than about 100 bits bends visibly.
+double tight_accuracy_of_notes(AccuracyQuery query) {
+  const Noise& noise = query.noise;
+  const Rational arithmetic = noise.arithmetic_error();
+  if (arithmetic > Rational(0x1p-90) * Rational(noise.scale.up())) return conservative_accuracy(query);
+  query.rounding_error += noise.output_error();
+  if (query.values) query.values = noise.centered(*query.values);
+  if (query.values && noise.grid.exponent() >= query.values->exponent()) {
+    // Noise that is off by at most `arithmetic` makes no tail larger than a factor e^(arithmetic / scale) says, and e^-x
+    // >= 1 - x. A value moved by as much would leave its grid.
+    query.alpha = FailureRate(Rational(query.alpha.value() * (1 - arithmetic / noise.scale.exact())));
+  } else {
+    query.values.reset();
+    query.rounding_error += arithmetic;
+  }
+  return within(unclamped_accuracy(query).in_all, noise);
+}
+
+}  // namespace
 
 double tight_accuracy(const AccuracyQuery& query) {
   const FloatEnvironment environment;
   check(query);
-  return within(unclamped_accuracy(query).in_all, query.range);
+  if (query.noise.kind == NoiseKind::notes) return tight_accuracy_of_notes(query);
+  return within(unclamped_accuracy(query).in_all, query.noise);
 }
 
-double worst_miss(double scale, Grid grid, const Rational& accuracy, std::optional<Grid> values) {
+Accuracy accuracy_of(const AccuracyQuery& query) {
+  const double conservative = conservative_accuracy(query);
+  return {conservative, std::min(tight_accuracy(query), conservative), laplace_accuracy(query)};
+}
+
+double worst_miss(const Noise& noise, const Rational& accuracy, std::optional<Grid> values) {
   const FloatEnvironment environment;
-  check_scale(scale);
+  const Grid grid = noise.grid;
+  check_scale(noise.scale.up());
   check_grid(grid);
   if (values) check_grid(*values);
+  if (noise.kind == NoiseKind::geometric) {
+    refuse("noise", "\"geometric\"", "it misses every integer alike; see OutputLaw::miss");
+  }
   if (accuracy < 0) refuse("accuracy", to_string(accuracy), "must not be negative");
   return certify([&](auto zero) {
     using Real = decltype(zero);
@@ -240,7 +283,7 @@ double worst_miss(double scale, Grid grid, const Rational& accuracy, std::option
       miss = miss_of_reals(a);
     }
     if (sign(miss.near - Real(0.5)) < 0) return 1.0;
-    return round_up(probability(miss, Real::scaled(scale, -grid.exponent())), 0);
+    return round_up(probability(miss, Real::scaled(noise.scale.up(), -grid.exponent())), 0);
   });
 }
 
@@ -280,6 +323,9 @@ class Target {
   // Throws when the target is out of reach or always reached, as far as that is seen without a scale.
   explicit Target(const EpsilonQuery& query) : query_(query), alpha_(query.alpha.value()) {
     check_common(query.rounding_error, query.range);
+    if (query.noise == NoiseKind::notes) {
+      refuse("noise", "\"precision\"", "its grid depends on the bounds; search with least_epsilon()");
+    }
     if (query.accuracy <= 0) {
       refuse("accuracy", to_string(query.accuracy),
              "must be positive: noise of any size misses by more than 0");

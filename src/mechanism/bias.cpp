@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "mechanism/bias_formula.h"
 #include "mechanism/option_checks.h"
@@ -23,7 +24,7 @@ using certified::certify;
 using option_checks::refuse;
 
 // `noise` is checked already.
-double certified_bias(const OutputNoise& noise, double guess) {
+double certified_bias(const Noise& noise, double guess) {
   const double clamped = checked_value(noise, guess, "guess");
   if (guess == clamped && is_symmetric(noise, clamped)) return 0.0;
   return certify([&](auto zero) {
@@ -173,7 +174,7 @@ double step_below(double upper) {
 
 }  // namespace
 
-double bias(const OutputNoise& noise, double guess) {
+double bias(const Noise& noise, double guess) {
   const FloatEnvironment environment;
   check_noise(noise);
   return certified_bias(noise, guess);
@@ -184,7 +185,7 @@ double bias(const OutputNoise& noise, double guess) {
 // whole steps only raises b: it is largest within one step above the y that round to the lower bound or below it, and by
 // the mirror image least near the upper bound. With the lower bound alone b exceeds the periodic function everywhere and
 // that is odd, so that b is nowhere as far below zero as it is above it within that one step: no other y need be looked at.
-WorstBias worst_bias(const OutputNoise& noise, std::optional<Grid> grid) {
+WorstBias worst_bias(const Noise& noise, std::optional<Grid> grid) {
   const FloatEnvironment environment;
   check_noise(noise);
   if (grid) check_grid(*grid);
@@ -198,7 +199,7 @@ WorstBias worst_bias(const OutputNoise& noise, std::optional<Grid> grid) {
   const std::optional<int> places = grid ? std::optional(places_of(*grid, noise.grid)) : std::nullopt;
   double y = 0;
   {
-    const double ratio = std::ldexp(noise.scale, -spacing);
+    const double ratio = std::ldexp(noise.scale.up(), -spacing);
     const auto steps = [&](const std::optional<double>& bound) {
       return bound ? std::optional<double>(std::ldexp(*bound, -spacing)) : std::nullopt;
     };
@@ -224,7 +225,7 @@ WorstBias worst_bias(const OutputNoise& noise, std::optional<Grid> grid) {
 
 // The same steps down and up stay inside a range when they begin a step inside it. So b is largest within the step above
 // its lower end, or that of the bound, and least within the step below its upper end.
-WorstBias worst_bias(const OutputNoise& noise, const StatisticRange& values, std::optional<Grid> grid) {
+WorstBias worst_bias(const Noise& noise, const StatisticRange& values, std::optional<Grid> grid) {
   const FloatEnvironment environment;
   check_noise(noise);
   if (grid) check_grid(*grid);
@@ -251,7 +252,7 @@ WorstBias worst_bias(const OutputNoise& noise, const StatisticRange& values, std
     };
     const double low = steps(values.lower);
     const double high = steps(values.upper);
-    const BiasCurve curve(steps(noise.scale), bound(noise.lower), bound(noise.upper),
+    const BiasCurve curve(steps(noise.scale.up()), bound(noise.lower), bound(noise.upper),
                           grid ? std::optional(places_of(*grid, noise.grid)) : std::nullopt);
     double y = low;
     double best = -1;
@@ -264,8 +265,7 @@ WorstBias worst_bias(const OutputNoise& noise, const StatisticRange& values, std
   return {guess, certified_bias(noise, guess)};
 }
 
-double expected_bias(const OutputNoise& noise, std::span<const double> guesses,
-                     std::span<const double> weights) {
+double expected_bias(const Noise& noise, std::span<const double> guesses, std::span<const double> weights) {
   const FloatEnvironment environment;
   check_noise(noise);
   if (guesses.size() != weights.size() || guesses.empty()) {
@@ -293,12 +293,42 @@ double expected_bias(const OutputNoise& noise, std::span<const double> guesses,
   return (sum + sum_error) / total;
 }
 
+double expected_bias(const Noise& noise, std::span<const Rational> guesses,
+                     std::span<const Rational> weights) {
+  const FloatEnvironment environment;
+  const auto refuse_guesses = [](const std::string& rule) {
+    throw Error(ErrorCode::invalid_argument, "guesses", "guesses: " + rule);
+  };
+  if (guesses.empty() || guesses.size() != weights.size()) {
+    refuse_guesses(std::to_string(guesses.size()) + " given with " + std::to_string(weights.size()) +
+                   " weights; give one weight for each, at least one");
+  }
+  const Rational heaviest = *std::max_element(weights.begin(), weights.end());
+  const Rational shift = noise.origin().rational();
+  std::vector<double> values;
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < guesses.size(); ++i) {
+    if (weights[i] <= 0) refuse_guesses("the weight " + to_string(weights[i]) + " must be greater than 0");
+    if (noise.kind == NoiseKind::geometric && guesses[i].get_den() != 1) {
+      refuse_guesses(to_string(guesses[i]) + " must be a whole number, because the noise is geometric");
+    }
+    values.push_back(to_double_nearest(Rational(guesses[i] - shift)));
+    shares.push_back(to_double_nearest(Rational(weights[i] / heaviest)));
+  }
+  try {
+    return expected_bias(noise.centered(), values, shares);
+  } catch (const Error& error) {
+    refuse_guesses("their bias cannot be computed: " + std::string(error.what()));
+    throw;
+  }
+}
+
 // With T_k(y) = P(M >= k) = P(Laplace >= k - 1/2 - y), outputs v_k = l, k0 ... K-1, u and gaps g_k between them,
 //   E[out] = l + sum over k = k0 ... K of g_k T_k(y),   k0 = floor(l) + 1, K = ceil(u),
 // and the integral of T_k over [l, u] is H(k - 1/2 - l) - H(k - 1/2 - u) with H an antiderivative of the survival:
 //   H(t) = -ratio/2 e^(-t/ratio) for t >= 0,  t - ratio/2 e^(t/ratio) for t < 0.
 // All gaps but the first and the last are 1, and their thresholds lie inside [l, u]: geometric sums.
-double expected_bias_uniform(const OutputNoise& noise) {
+double expected_bias_uniform(const Noise& noise) {
   const FloatEnvironment environment;
   check_noise(noise);
   if (!noise.lower) refuse("lower", "none", "guesses uniform on the bounds need both bounds");
@@ -311,7 +341,7 @@ double expected_bias_uniform(const OutputNoise& noise) {
     using Real = decltype(zero);
     const Real one(1.0);
     const Real half(0.5);
-    const Real ratio = in_steps<Real>(noise.scale, noise.grid);
+    const Real ratio = in_steps<Real>(noise.scale.up(), noise.grid);
     const Real l = in_steps<Real>(*noise.lower, noise.grid);
     const Real u = in_steps<Real>(*noise.upper, noise.grid);
     const Real first = Real(floor_index(*noise.lower, noise.grid)) + one;

@@ -19,7 +19,7 @@ struct OutputMoments {
 };
 
 template <typename Real>
-OutputMoments<Real> output_moments(const OutputNoise& noise, double clamped, bool with_second) {
+OutputMoments<Real> output_moments(const Noise& noise, double clamped, bool with_second) {
   const OutputTails<Real> tails(noise, clamped);
   const Real zero;
   const Real one(1.0);
@@ -70,7 +70,7 @@ OutputMoments<Real> output_moments(const OutputNoise& noise, double clamped, boo
 
 // E[out] - guess in units of the grid; a guess outside the bounds is clamped by the mechanism, not by us.
 template <typename Real>
-Real bias_in_steps(const OutputNoise& noise, double guess, double clamped) {
+Real bias_in_steps(const Noise& noise, double guess, double clamped) {
   Real moved = output_moments<Real>(noise, clamped, false).first;
   if (guess == clamped) return moved;
   return moved + in_steps<Real>(clamped, noise.grid) - in_steps<Real>(guess, noise.grid);

@@ -22,8 +22,16 @@ using certified::certify;
 
 using option_checks::refuse;
 
-void check_range(const OutputNoise& noise, const StatisticRange& range) {
-  OutputNoise whole{.scale = noise.scale, .grid = noise.grid, .kind = noise.kind};
+// The noise alone: as far as bounds are chosen, that of notes is Laplace's.
+Noise unbounded(Noise noise) {
+  noise.lower.reset();
+  noise.upper.reset();
+  if (noise.kind == NoiseKind::notes) noise.kind = NoiseKind::exact;
+  return noise;
+}
+
+void check_range(const Noise& noise, const StatisticRange& range) {
+  const Noise whole = unbounded(noise);
   check_noise(whole);
   checked_value(whole, range.lower, "lower");
   checked_value(whole, range.upper, "upper");
@@ -34,7 +42,7 @@ void check_range(const OutputNoise& noise, const StatisticRange& range) {
 
 // Whether the upper end of the range is the worse one for thresholds at the indices low and high, both given: P(M < low)
 // + P(M > high) is symmetric in y about their middle and falls towards it.
-bool upper_end_is_worse(const OutputNoise& noise, const StatisticRange& range, double low, double high) {
+bool upper_end_is_worse(const Noise& noise, const StatisticRange& range, double low, double high) {
   return certify([&](auto zero) {
     using Real = decltype(zero);
     const Real ends = in_steps<Real>(range.lower, noise.grid) + in_steps<Real>(range.upper, noise.grid);
@@ -44,7 +52,7 @@ bool upper_end_is_worse(const OutputNoise& noise, const StatisticRange& range, d
 
 // P(M < low) + P(M > high) at the value y.
 template <typename Real>
-Real outside(const OutputNoise& noise, double y, const std::optional<double>& low,
+Real outside(const Noise& noise, double y, const std::optional<double>& low,
              const std::optional<double>& high) {
   const OutputTails<Real> tails(noise, y);
   Real sum;
@@ -55,7 +63,7 @@ Real outside(const OutputNoise& noise, double y, const std::optional<double>& lo
 
 }  // namespace
 
-double binding_probability(const OutputNoise& noise, const StatisticRange& range) {
+double binding_probability(const Noise& noise, const StatisticRange& range) {
   const FloatEnvironment environment;
   check_noise(noise);
   check_range(noise, range);
@@ -79,19 +87,17 @@ double binding_probability(const OutputNoise& noise, const StatisticRange& range
   });
 }
 
-ChosenBounds minimal_bounds(double scale, Grid grid, const StatisticRange& range, const FailureRate& gamma,
-                            NoiseKind kind) {
+ChosenBounds minimal_bounds(const Noise& noise, const StatisticRange& range, const FailureRate& gamma) {
   const FloatEnvironment environment;
-  const OutputNoise noise{.scale = scale, .grid = grid, .kind = kind};
-  check_noise(noise);
   check_range(noise, range);
+  const Grid grid = noise.grid;
   const double low = floor_index(range.lower, grid);
   const double high = ceil_index(range.upper, grid);
   const double y = upper_end_is_worse(noise, range, low, high) ? range.upper : range.lower;
   // Every further step takes a factor q off both tails.
   const double steps = certify([&](auto zero) {
     using Real = decltype(zero);
-    const Real ratio = in_steps<Real>(scale, grid);
+    const Real ratio = in_steps<Real>(noise.scale.up(), grid);
     return round_up(steps_down_to(outside<Real>(noise, y, low, high), Real(gamma.value()), ratio), 0);
   });
   if (!(std::fabs(low - steps) <= 0x1p53) || !(std::fabs(high + steps) <= 0x1p53)) {

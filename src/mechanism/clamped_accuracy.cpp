@@ -9,6 +9,7 @@
 #include <string>
 
 #include "mechanism/clamped_search.h"
+#include "mechanism/option_checks.h"
 #include "mechanism/output_tails.h"
 #include "numeric/shared/certified.h"
 #include "numeric/shared/float_environment.h"
@@ -173,10 +174,10 @@ double approximate_accuracy(double ratio, double l, double u, double alpha, doub
 double clamped_geometric(const AccuracyQuery& query, double lower, double upper) {
   return certify([&](auto zero) {
     using Real = decltype(zero);
-    const Real ratio = Real::scaled(query.scale, 0);
+    const Real ratio = Real::scaled(query.noise.scale.up(), 0);
     const Real alpha(query.alpha.value());
     const Real range = Real(upper) - Real(lower);
-    const OutputTails<Real> tails({.scale = query.scale, .kind = NoiseKind::geometric}, 0);
+    const OutputTails<Real> tails(query.noise, 0);
     const Real one_tail = tails.above(Real(1.0));
     const Real both = steps_down_to(ldexp(one_tail, 1), alpha, ratio);
     const Real one = steps_down_to(one_tail, alpha, ratio);
@@ -191,9 +192,9 @@ double clamped_geometric(const AccuracyQuery& query, double lower, double upper)
 template <typename Real>
 struct Clamped {
   Clamped(const AccuracyQuery& query, double lower, double upper)
-      : ratio(in_steps<Real>(query.scale, query.grid)),
-        l(in_steps<Real>(lower, query.grid)),
-        u(in_steps<Real>(upper, query.grid)) {}
+      : ratio(in_steps<Real>(query.noise.scale.up(), query.noise.grid)),
+        l(in_steps<Real>(lower, query.noise.grid)),
+        u(in_steps<Real>(upper, query.noise.grid)) {}
 
   Real ratio;
   Real l;
@@ -229,13 +230,13 @@ std::optional<double> one_sided_accuracy(const AccuracyQuery& query, double lowe
     const Real g = lesser(last + one - release.u, release.l - first + one);
     const Real a = sign(t - g - c) >= 0 ? t - g : lesser(t, c);
     if (sign(a - ldexp(range, -1)) <= 0) return std::nullopt;
-    return round_up(lesser(a, range), query.grid.exponent());
+    return round_up(lesser(a, range), query.noise.grid.exponent());
   });
 }
 
 // The least double that is allowed, known to be at most `high`, which is allowed.
 double search(const AccuracyQuery& query, double lower, double upper, double high) {
-  const long exponent = query.grid.exponent();
+  const long exponent = query.noise.grid.exponent();
   const auto reached = [&](double a) {
     return certify([&](auto zero) {
       using Real = decltype(zero);
@@ -256,8 +257,8 @@ double search(const AccuracyQuery& query, double lower, double upper, double hig
   // Certified steps away from a guess, doubling, and then a bisection.
   const auto shift = static_cast<int>(-exponent);
   const double guess = std::ldexp(
-      approximate_accuracy(std::ldexp(query.scale, shift), std::ldexp(lower, shift), std::ldexp(upper, shift),
-                           query.alpha.value().get_d(), std::ldexp(high, shift)),
+      approximate_accuracy(std::ldexp(query.noise.scale.up(), shift), std::ldexp(lower, shift),
+                           std::ldexp(upper, shift), query.alpha.value().get_d(), std::ldexp(high, shift)),
       -shift);
   std::int64_t probe = std::clamp(bits(guess), below + 1, std::max(above - 1, below + 1));
   std::int64_t step = 1;
@@ -302,15 +303,18 @@ double with_rounding_error(double a, const AccuracyQuery& query) {
 bool is_far(double unclamped, const AccuracyQuery& query, double lower, double upper) {
   return std::isfinite(unclamped) && certify([&](auto zero) {
            using Real = decltype(zero);
-           const long exponent = query.grid.exponent();
-           const Real steps = in_steps<Real>(upper, query.grid) - in_steps<Real>(lower, query.grid);
+           const long exponent = query.noise.grid.exponent();
+           const Real steps =
+               in_steps<Real>(upper, query.noise.grid) - in_steps<Real>(lower, query.noise.grid);
            return sign(steps - Real::scaled(unclamped, 1 - exponent) - Real(1.0)) >= 0;
          });
 }
 
-void check(const AccuracyQuery& query, std::optional<double> lower, std::optional<double> upper) {
-  check_noise(
-      {.scale = query.scale, .grid = query.grid, .lower = lower, .upper = upper, .kind = query.noise});
+void check(const AccuracyQuery& query) {
+  check_noise(query.noise);
+  if (query.noise.kind == NoiseKind::notes) {
+    option_checks::refuse("noise", "\"precision\"", "only tight_accuracy() knows its arithmetic");
+  }
   if (query.rounding_error < 0) tight_accuracy(query);  // refuses it
 }
 
@@ -320,17 +324,19 @@ void check(const AccuracyQuery& query, std::optional<double> lower, std::optiona
 // where tight and t are in units of the grid and `a` >= 0 is the result in units of the statistic.
 bool is_below_unclamped(double a, const AccuracyQuery& query) {
   if (query.rounding_error == 0) return true;
-  const auto grid = static_cast<int>(query.grid.exponent());
-  const double ratio = std::ldexp(query.scale, -grid);
+  const auto grid = static_cast<int>(query.noise.grid.exponent());
+  const double ratio = std::ldexp(query.noise.scale.up(), -grid);
   const double gap = std::ldexp(ratio * std::log1p(std::exp(-1 / ratio)), grid);
   return query.alpha.value().get_d() < 0.5 && a > 0x1p-900 && gap > a * 0x1p-48;
 }
 
 }  // namespace
 
-double mechanism_internal::searched_clamped_accuracy(const AccuracyQuery& query, double lower, double upper) {
+double mechanism_internal::searched_clamped_accuracy(const AccuracyQuery& query) {
   const FloatEnvironment environment;
-  check(query, lower, upper);
+  check(query);
+  const double lower = *query.noise.lower;
+  const double upper = *query.noise.upper;
   const double range = width(lower, upper);
   const double unclamped =
       unclamped_accuracy(query).in_all;  // with the rounding error: at least the a in question
@@ -339,16 +345,19 @@ double mechanism_internal::searched_clamped_accuracy(const AccuracyQuery& query,
   return std::min(with_rounding_error(search(query, lower, upper, most), query), most);
 }
 
-double clamped_accuracy(const AccuracyQuery& query, double lower, double upper) {
+double clamped_accuracy(const AccuracyQuery& query) {
   const FloatEnvironment environment;
-  check(query, lower, upper);
+  check(query);
+  if (!query.noise.lower || !query.noise.upper) return unclamped_accuracy(query).in_all;
   if (query.values) {
     AccuracyQuery reals = query;
     reals.values.reset();
-    return std::min(clamped_accuracy(reals, lower, upper), unclamped_accuracy(query).in_all);
+    return std::min(clamped_accuracy(reals), unclamped_accuracy(query).in_all);
   }
+  const double lower = *query.noise.lower;
+  const double upper = *query.noise.upper;
   const double range = width(lower, upper);
-  const bool laplace = query.noise == NoiseKind::laplace;
+  const bool laplace = query.noise.kind != NoiseKind::geometric;
   std::optional<double> one_sided;
   if (laplace) one_sided = one_sided_accuracy(query, lower, upper);
   if (one_sided) {
@@ -364,14 +373,6 @@ double clamped_accuracy(const AccuracyQuery& query, double lower, double upper) 
       laplace ? search(query, lower, upper, std::min({tight.of_noise, range, width(lower, upper, 1)}))
               : clamped_geometric(query, lower, upper);
   return std::min(with_rounding_error(a, query), most);
-}
-
-double clamped_accuracy(const AccuracyQuery& query, std::optional<double> lower,
-                        std::optional<double> upper) {
-  if (lower && upper) return clamped_accuracy(query, *lower, *upper);
-  const FloatEnvironment environment;
-  check(query, lower, upper);
-  return unclamped_accuracy(query).in_all;
 }
 
 }  // namespace snapdp

@@ -5,7 +5,7 @@
 
 namespace snapdp::mechanism_internal {
 
-// tight_accuracy without and with the rounding error, ignoring the range, from one evaluation. The query is checked
+// tight_accuracy without and with the rounding error, ignoring the bounds, from one evaluation. The query is checked
 // already, and a FloatEnvironment is open.
 struct TightAccuracy {
   double of_noise;
@@ -13,7 +13,7 @@ struct TightAccuracy {
 };
 TightAccuracy unclamped_accuracy(const AccuracyQuery& query);
 
-// clamped_accuracy of Laplace noise by certified bisection alone, without its closed form.
-double searched_clamped_accuracy(const AccuracyQuery& query, double lower, double upper);
+// clamped_accuracy of Laplace noise with two bounds by certified bisection alone, without its closed form.
+double searched_clamped_accuracy(const AccuracyQuery& query);
 
 }  // namespace snapdp::mechanism_internal

@@ -88,34 +88,37 @@ bool all_integers(std::span<const double> values) {
 
 }  // namespace
 
-Geometric::Geometric(const GeometricOptions& options)
-    : epsilon_(checked_epsilon(options.epsilon)), sensitivity_(checked_sensitivity(options.sensitivity)) {
+Geometric::Geometric(const MechanismOptions& options)
+    : epsilon_(checked_epsilon(options.epsilon)),
+      noise_{.sensitivity = checked_sensitivity(options.sensitivity),
+             .kind = NoiseKind::geometric,
+             .coordinates = options.coordinates} {
   const FloatEnvironment environment;
-  if (!sensitivity_.is_integer()) {
+  if (!sensitivity().is_integer()) {
     refuse(
-        "sensitivity", shown(sensitivity_.rational()),
+        "sensitivity", shown(sensitivity().rational()),
         "must be an integer, as it is the distance of two integers; use Laplace noise for other statistics");
   }
-  scale_ = checked_scale(epsilon_, sensitivity_);
-  lower_ = checked_bound("lower", options.lower);
-  upper_ = checked_bound("upper", options.upper);
-  check_order(lower_, upper_);
-  constants_ = constants_for(scale_);
+  noise_.scale = checked_scale(epsilon_, sensitivity());
+  noise_.lower = checked_bound("lower", options.lower);
+  noise_.upper = checked_bound("upper", options.upper);
+  check_order(lower(), upper());
+  constants_ = constants_for(scale());
 }
 
 Rational Geometric::loss_bound(const Rational& distance) const {
-  return distance / Rational(scale_);
+  return distance / Rational(scale());
 }
 
 Dyadic Geometric::clamp(const Dyadic& value) const {
-  if (lower_ && value < Dyadic(*lower_)) return *lower_;
-  if (upper_ && value > Dyadic(*upper_)) return *upper_;
+  if (lower() && value < Dyadic(*lower())) return *lower();
+  if (upper() && value > Dyadic(*upper())) return *upper();
   return value;
 }
 
 Integer Geometric::noise_slowly(std::uint64_t first, std::uint64_t second, WordSource& words) const {
-  Integer noise = snap_slowly(added, scale_, Grid(0), first | minus, words);
-  noise += snap_slowly(subtracted, scale_, Grid(0), second & ~minus, words);
+  Integer noise = snap_slowly(added, scale(), Grid(0), first | minus, words);
+  noise += snap_slowly(subtracted, scale(), Grid(0), second & ~minus, words);
   return noise;
 }
 
@@ -155,10 +158,10 @@ std::size_t Geometric::replay(std::span<const double> values, std::span<double> 
     std::fill(out.begin(), out.end(), 0.0);
     refuse_value("values");
   }
-  const double lower = lower_.value_or(-infinity);
-  const double upper = upper_.value_or(infinity);
+  const double lower = noise_.lower.value_or(-infinity);
+  const double upper = noise_.upper.value_or(infinity);
   return batch::sample<chunk, 2>(
-      values, out, words, options.slow_only || constants_.limit <= 0, lower_ && upper_,
+      values, out, words, options.slow_only || constants_.limit <= 0, noise_.lower && noise_.upper,
       [&](std::span<std::uint64_t> drawn, std::span<const double> in, std::span<double> result) {
         const std::size_t count = in.size();
         snap_kernel::Outcome outcome = {.undecided = false, .finite = batch::is_finite(in)};

@@ -41,7 +41,7 @@ double quotient(double x, Grid grid, bool& exact) {
   return q;
 }
 
-void check_point(double x, const OutputNoise& noise, const char* parameter) {
+void check_point(double x, const Noise& noise, const char* parameter) {
   if (!std::isfinite(x)) refuse(parameter, to_string(x), "must be a finite number");
   if (noise.kind == NoiseKind::geometric && x != std::floor(x)) {
     refuse(parameter, to_string(x), "must be an integer: geometric noise is for integer statistics");
@@ -83,9 +83,9 @@ void mechanism_internal::check_grid(Grid grid) {
     refuse("grid", to_string(grid), "must lie between 2^-65536 and 2^65536");
 }
 
-void mechanism_internal::check_noise(const OutputNoise& noise) {
-  if (!(noise.scale > 0) || !std::isfinite(noise.scale)) {
-    refuse("scale", to_string(noise.scale),
+void mechanism_internal::check_noise(const Noise& noise) {
+  if (!(noise.scale.up() > 0) || !std::isfinite(noise.scale.up())) {
+    refuse("scale", to_string(noise.scale.up()),
            "must be positive and finite; the scale of the noise is sensitivity / epsilon");
   }
   check_grid(noise.grid);
@@ -97,9 +97,12 @@ void mechanism_internal::check_noise(const OutputNoise& noise) {
   if (noise.lower && noise.upper && !(*noise.lower < *noise.upper)) {
     refuse("lower", to_string(*noise.lower), "must be below upper = " + to_string(*noise.upper));
   }
+  if (noise.kind == NoiseKind::notes && noise.origin().sign() != 0) {
+    refuse("noise", "\"precision\"", "its law is about the middle of the bounds: take Noise::centered()");
+  }
 }
 
-double mechanism_internal::checked_value(const OutputNoise& noise, double value, const char* parameter) {
+double mechanism_internal::checked_value(const Noise& noise, double value, const char* parameter) {
   if (!std::isfinite(value)) refuse(parameter, to_string(value), "must be a finite number");
   double clamped = value;
   if (noise.lower) clamped = std::max(clamped, *noise.lower);
@@ -108,7 +111,7 @@ double mechanism_internal::checked_value(const OutputNoise& noise, double value,
   return clamped;
 }
 
-OutputLaw::OutputLaw(const OutputNoise& noise, double value) : noise_(noise), value_(value), clamped_(0) {
+OutputLaw::OutputLaw(const Noise& noise, double value) : noise_(noise), value_(value), clamped_(0) {
   const FloatEnvironment environment;
   check_noise(noise);
   clamped_ = checked_value(noise, value, "value");
@@ -178,7 +181,7 @@ double OutputLaw::quantile(const Rational& p) const {
   return output;
 }
 
-bool mechanism_internal::is_symmetric(const OutputNoise& noise, double clamped) {
+bool mechanism_internal::is_symmetric(const Noise& noise, double clamped) {
   if (noise.lower.has_value() != noise.upper.has_value()) return false;
   const double twice = 2 * clamped;
   if (floor_index(twice, noise.grid) != ceil_index(twice, noise.grid)) return false;
@@ -326,7 +329,7 @@ OutputLaw::Table OutputLaw::table(double least_below, double least_above,
   // About how far from the center the probability of an index falls below `least`; the exact end follows.
   const double ratio = certify([&](auto zero) {
     using Real = decltype(zero);
-    return round_up(in_steps<Real>(noise_.scale, noise_.grid), 0);
+    return round_up(in_steps<Real>(noise_.scale.up(), noise_.grid), 0);
   });
   const auto reach = [&](double least) {
     return std::ceil(ratio * std::max(0.0, -std::log(least) - std::log(std::max(ratio, 0.25)))) + 2;
@@ -373,7 +376,7 @@ OutputLaw::Table OutputLaw::table(double least_below, double least_above,
 // probability up to one end while x runs to the other: the difference is its mass. Any other half step has less.
 double OutputLaw::distance_to_laplace() const {
   const FloatEnvironment environment;
-  if (noise_.kind != NoiseKind::laplace) {
+  if (noise_.kind == NoiseKind::geometric) {
     refuse("noise", "geometric", "the distance to Laplace noise is that of rounding it to the grid");
   }
   return certify([&](auto zero) {

@@ -19,9 +19,9 @@ using namespace numeric_internal;
 
 // Throw invalid_argument naming the offending field.
 void check_grid(Grid grid);
-void check_noise(const OutputNoise& noise);
+void check_noise(const Noise& noise);
 // Also checks the value; returns it clamped to the bounds.
-double checked_value(const OutputNoise& noise, double value, const char* parameter);
+double checked_value(const Noise& noise, double value, const char* parameter);
 
 // floor(x / grid) and ceil(x / grid) for |x / grid| <= 2^53, exact even where the quotient is not a normal double.
 double floor_index(double x, Grid grid);
@@ -35,7 +35,7 @@ inline int places_of(Grid values, Grid outputs) {
 }
 
 // True when the law of the outputs is symmetric about the clamped value, as far as doubles tell.
-bool is_symmetric(const OutputNoise& noise, double clamped);
+bool is_symmetric(const Noise& noise, double clamped);
 
 // x / grid, exact.
 template <typename Real>
@@ -54,9 +54,9 @@ template <typename Real>
 class OutputTails {
  public:
   // `clamped` is the value after clamping.
-  OutputTails(const OutputNoise& noise, double clamped)
+  OutputTails(const Noise& noise, double clamped)
       : geometric_(noise.kind == NoiseKind::geometric),
-        ratio_(in_steps<Real>(noise.scale, noise.grid)),
+        ratio_(in_steps<Real>(noise.scale.up(), noise.grid)),
         inverse_ratio_(Real(1.0) / ratio_),
         center_(round_index(clamped, noise.grid)),
         fraction_(in_steps<Real>(clamped, noise.grid) - center_) {

@@ -150,39 +150,42 @@ long PrecisionSnapping::default_precision(const Rational& epsilon) {
   return std::max(correctly_rounded_logarithms, enough_precision(epsilon));
 }
 
-PrecisionSnapping::PrecisionSnapping(const PrecisionSnappingOptions& options)
+PrecisionSnapping::PrecisionSnapping(const MechanismOptions& options)
     : epsilon_(checked_epsilon(options.epsilon)),
-      sensitivity_(checked_sensitivity(options.sensitivity)),
-      coordinates_(checked_coordinates(options.coordinates)) {
+      noise_{.sensitivity = checked_sensitivity(options.sensitivity),
+             .kind = NoiseKind::notes,
+             .coordinates = checked_coordinates(options.coordinates)} {
   const FloatEnvironment environment;
-  lower_ = checked_bound("lower", options.lower);
-  upper_ = checked_bound("upper", options.upper);
-  check_order(lower_, upper_);
-  center_ = scale_by_power_of_two(Dyadic(lower_) + Dyadic(upper_), -1);
-  half_width_ = scale_by_power_of_two(Dyadic(upper_) - Dyadic(lower_), -1);
+  noise_.lower = checked_bound("lower", options.lower);
+  noise_.upper = checked_bound("upper", options.upper);
+  check_order(noise_.lower, noise_.upper);
+  center_ = scale_by_power_of_two(Dyadic(lower()) + Dyadic(upper()), -1);
+  half_width_ = scale_by_power_of_two(Dyadic(upper()) - Dyadic(lower()), -1);
 
-  choose_arithmetic(checked_precision(options.precision, epsilon_, coordinates_));
-  scale_ = arithmetic_.scale.to_double_up();
-  constants_ = constants_for(arithmetic_, lower_, upper_, center_, half_width_);
+  choose_arithmetic(checked_precision(options.precision, epsilon_, coordinates()));
+  noise_.precision = arithmetic_.precision;
+  noise_.scale = arithmetic_.scale.rational();
+  noise_.grid = arithmetic_.grid;
+  constants_ = constants_for(arithmetic_, lower(), upper(), center_, half_width_);
 }
 
 // The notes' arithmetic; of several numbers the noise then grows until what is proved is within epsilon.
 void PrecisionSnapping::choose_arithmetic(long precision) {
-  NotesArithmetic chosen = notes_arithmetic(epsilon_, sensitivity_, half_width_, precision, coordinates_);
+  NotesArithmetic chosen = notes_arithmetic(epsilon_, sensitivity(), half_width_, precision, coordinates());
   constexpr int most_steps =
       32;  // each but the first few moves the scale by a fraction of what the one before did
   for (int step = 0; step < most_steps; ++step) {
     inner_epsilon_ = chosen.inner_epsilon;
     arithmetic_ = chosen.arithmetic;
-    check_scale(epsilon_, sensitivity_, half_width_, arithmetic_, coordinates_);
+    check_scale(epsilon_, sensitivity(), half_width_, arithmetic_, coordinates());
     excess_ = Rational(precision_loss_excess_up(arithmetic_, half_width_));
-    if (coordinates_ == 1 || epsilon_is_proved()) return;
-    const Rational left = epsilon_ - counted(coordinates_) * excess_;
+    if (coordinates() == 1 || epsilon_is_proved()) return;
+    const Rational left = epsilon_ - counted(coordinates()) * excess_;
     if (left <= 0) break;
-    chosen = arithmetic_of(left, sensitivity_, precision);
+    chosen = arithmetic_of(left, sensitivity(), precision);
   }
   refuse("precision", std::to_string(precision),
-         "its roundings in " + std::to_string(coordinates_) + " numbers leave too little of epsilon = " +
+         "its roundings in " + std::to_string(coordinates()) + " numbers leave too little of epsilon = " +
              shown(epsilon_) + " for the noise: use more bits, or exact mode");
 }
 
@@ -192,7 +195,7 @@ Rational PrecisionSnapping::loss_bound(const Rational& distance, std::size_t dif
 }
 
 Rational PrecisionSnapping::notes_claim() const {
-  return notes_loss_claim(arithmetic_, sensitivity_.rational(), half_width_);
+  return notes_loss_claim(arithmetic_, sensitivity().rational(), half_width_);
 }
 
 // clamp_B(value - c).
@@ -206,8 +209,8 @@ Dyadic PrecisionSnapping::centered(const Dyadic& value) const {
 // c + clamp_B(grid * index), rounded to a double.
 double PrecisionSnapping::output(const Integer& index) const {
   const Dyadic noisy = arithmetic_.grid.value(index);
-  if (noisy >= half_width_) return upper_;
-  if (noisy <= -half_width_) return lower_;
+  if (noisy >= half_width_) return upper();
+  if (noisy <= -half_width_) return lower();
   return (center_ + noisy).to_double_nearest();
 }
 

@@ -51,7 +51,7 @@ NotesBoundQuery notes_query(const FailureRate& gamma, const StatisticRange& own,
 }
 
 OutputRange widened(const FailureRate& gamma, const StatisticRange& own, MechanismOptions options) {
-  if (options.mode == Mode::precision) {
+  if (options.noise == NoiseKind::notes) {
     if (options.coordinates > 1)
       refuse(
           " with gamma: in precision mode it is for statistics of one number; give constants, or use mode = "
@@ -63,8 +63,7 @@ OutputRange widened(const FailureRate& gamma, const StatisticRange& own, Mechani
   options.lower.reset();
   options.upper.reset();
   const Mechanism unclamped(options);
-  const ChosenBounds chosen =
-      minimal_bounds(unclamped.scale(), unclamped.grid(), own, gamma, unclamped.noise());
+  const ChosenBounds chosen = minimal_bounds(unclamped.noise(), own, gamma);
   return {chosen.lower + 0.0, chosen.upper + 0.0};
 }
 

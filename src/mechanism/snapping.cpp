@@ -62,23 +62,23 @@ detail::SnapConstants constants_for(double scale, Grid grid, const std::optional
 
 }  // namespace
 
-Snapping::Snapping(const SnappingOptions& options)
+Snapping::Snapping(const MechanismOptions& options)
     : epsilon_(checked_epsilon(options.epsilon)),
-      sensitivity_(checked_sensitivity(options.sensitivity)),
+      noise_{.sensitivity = checked_sensitivity(options.sensitivity), .coordinates = options.coordinates},
       integer_(options.integer) {
   const FloatEnvironment environment;
-  scale_ = checked_scale(epsilon_, sensitivity_);
-  grid_ = options.grid.resolve(Rational(scale_), integer_);
-  lower_ = checked_bound("lower", options.lower, grid_, integer_);
-  upper_ = checked_bound("upper", options.upper, grid_, integer_);
-  check_order(lower_, upper_);
-  if (lower_) exact_lower_ = Dyadic(*lower_);
-  if (upper_) exact_upper_ = Dyadic(*upper_);
-  constants_ = constants_for(scale_, grid_, lower_, upper_);
+  noise_.scale = checked_scale(epsilon_, sensitivity());
+  noise_.grid = options.grid.resolve(Rational(scale()), integer_);
+  noise_.lower = checked_bound("lower", options.lower, grid(), integer_);
+  noise_.upper = checked_bound("upper", options.upper, grid(), integer_);
+  check_order(lower(), upper());
+  if (lower()) exact_lower_ = Dyadic(*lower());
+  if (upper()) exact_upper_ = Dyadic(*upper());
+  constants_ = constants_for(scale(), grid(), lower(), upper());
 }
 
 Rational Snapping::loss_bound(const Rational& distance) const {
-  return distance / Rational(scale_);
+  return distance / Rational(scale());
 }
 
 const Dyadic& Snapping::clamp(const Dyadic& value) const {
@@ -89,9 +89,9 @@ const Dyadic& Snapping::clamp(const Dyadic& value) const {
 
 Dyadic Snapping::sample_slowly(const Dyadic& value, std::uint64_t word, WordSource& words) const {
   const Dyadic& center = clamp(value);
-  const Integer index = grid_.index(center);
-  const Dyadic fraction = scale_by_power_of_two(center - grid_.value(index), -grid_.exponent());
-  return clamp(grid_.value(index + snap_slowly(fraction, scale_, grid_, word, words)));
+  const Integer index = grid().index(center);
+  const Dyadic fraction = scale_by_power_of_two(center - grid().value(index), -grid().exponent());
+  return clamp(grid().value(index + snap_slowly(fraction, scale(), grid(), word, words)));
 }
 
 Dyadic Snapping::release(const Dyadic& value, SystemGenerator& generator) const {
@@ -110,11 +110,11 @@ Dyadic Snapping::replay(const Dyadic& value, WordSource& words, const ReplayOpti
   words.fill(word);
   if (options.slow_only || constants_.limit <= 0) return sample_slowly(value, word[0], words);
   const Dyadic& center = clamp(value);
-  const Integer index = grid_.index(center);
-  const double fraction = batch::fraction_of(center, index, grid_);
+  const Integer index = grid().index(center);
+  const double fraction = batch::fraction_of(center, index, grid());
   const std::optional<long> steps = batch::steps(kernel, constants_, fraction, word[0]);
   if (!steps) return sample_slowly(value, word[0], words);
-  Dyadic noisy = grid_.value(index + *steps);
+  Dyadic noisy = grid().value(index + *steps);
   const Dyadic& clamped = clamp(noisy);
   if (&clamped != &noisy) return clamped;
   return noisy;
@@ -124,7 +124,7 @@ std::size_t Snapping::replay(std::span<const double> values, std::span<double> o
                              const ReplayOptions& options) const {
   const snap_kernel::Kernel kernel = snap_kernel::kernel_for(options.kernel);
   return batch::sample<chunk, 1>(
-      values, out, words, options.slow_only || constants_.limit <= 0, lower_ && upper_,
+      values, out, words, options.slow_only || constants_.limit <= 0, lower() && upper(),
       [&](std::span<std::uint64_t> drawn, std::span<const double> in, std::span<double> result) {
         return batch::run(kernel, constants_, drawn, in, result);
       },

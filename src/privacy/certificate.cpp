@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <variant>
 
 #include "mechanism/shared/precision_law.h"
 #include "mechanism/shared/precision_loss.h"
@@ -35,35 +34,35 @@ void check_bound(const char* name, const std::optional<double>& bound) {
 }
 
 // Geometric noise is for integers, which differ by at least 1 and lie between integers.
-void check_integers(const LossQuestion& question) {
-  if (question.sensitivity < 1) {
-    refuse("sensitivity", "sensitivity = " + to_string(question.sensitivity) +
+void check_integers(const Noise& noise) {
+  if (noise.sensitivity < Dyadic(1)) {
+    refuse("sensitivity", "sensitivity = " + to_string(noise.sensitivity) +
                               ": integers differ by 1 at least; use Laplace noise for other statistics");
   }
-  for (const auto& [name, bound] : {std::pair("lower", question.lower), std::pair("upper", question.upper)}) {
+  for (const auto& [name, bound] : {std::pair("lower", noise.lower), std::pair("upper", noise.upper)}) {
     if (bound && *bound != std::trunc(*bound))
       refuse(name, std::string(name) + " = " + to_string(*bound) +
                        ": must be an integer with geometric noise, as the statistic is one");
   }
 }
 
-void check(const LossQuestion& question) {
-  if (question.scale <= 0) {
+void check(const Noise& noise) {
+  if (noise.scale.exact() <= 0) {
     refuse("scale",
-           "scale = " + to_string(question.scale) + ": the scale of the noise must be greater than 0");
+           "scale = " + to_string(noise.scale.exact()) + ": the scale of the noise must be greater than 0");
   }
-  if (question.sensitivity <= 0) {
-    refuse("sensitivity", "sensitivity = " + to_string(question.sensitivity) +
+  if (noise.sensitivity.sign() <= 0) {
+    refuse("sensitivity", "sensitivity = " + to_string(noise.sensitivity) +
                               ": must be greater than 0; what no row can move has no loss");
   }
-  check_bound("lower", question.lower);
-  check_bound("upper", question.upper);
-  if (question.lower && question.upper && *question.lower >= *question.upper) {
-    refuse("lower", "lower = " + to_string(*question.lower) + ": must be less than upper = " +
-                        to_string(*question.upper) + "; between equal bounds there is nothing to tell apart");
+  check_bound("lower", noise.lower);
+  check_bound("upper", noise.upper);
+  if (noise.lower && noise.upper && *noise.lower >= *noise.upper) {
+    refuse("lower", "lower = " + to_string(*noise.lower) + ": must be less than upper = " +
+                        to_string(*noise.upper) + "; between equal bounds there is nothing to tell apart");
   }
-  if (question.coordinates == 0) refuse("coordinates", "coordinates = 0: must be at least 1");
-  if (question.mode == Mode::exact && question.noise == NoiseKind::geometric) check_integers(question);
+  if (noise.coordinates == 0) refuse("coordinates", "coordinates = 0: must be at least 1");
+  if (noise.kind == NoiseKind::geometric) check_integers(noise);
 }
 
 // The scale of `bits` bits, or a refusal.
@@ -97,16 +96,18 @@ LossRange loss_of_tail(const Rational& boundary, const Rational& from, const Rat
 }
 
 // proofs/certify.md: the worst outputs are the two bounds, and the worst values start at the opposite one.
-LossRange laplace_loss(const LossQuestion& question) {
-  const Rational whole = question.sensitivity / question.scale;
-  if (!question.lower || !question.upper) return {whole, whole};
-  const Rational lower(*question.lower);
-  const Rational upper(*question.upper);
-  const Rational step = question.grid.spacing().rational();
-  const Rational moved = std::min(question.sensitivity, Rational(upper - lower));
+LossRange laplace_loss(const Noise& noise) {
+  const Rational scale = noise.scale.exact();
+  const Rational sensitivity = noise.sensitivity.rational();
+  const Rational whole = sensitivity / scale;
+  if (!noise.lower || !noise.upper) return {whole, whole};
+  const Rational lower(*noise.lower);
+  const Rational upper(*noise.upper);
+  const Rational step = noise.grid.spacing().rational();
+  const Rational moved = std::min(sensitivity, Rational(upper - lower));
   const Rational top = (Rational(ceil(Rational(upper / step))) - Rational(1, 2)) * step;
   const Rational bottom = (Rational(floor(Rational(lower / step))) + Rational(1, 2)) * step;
-  const auto scaled = [&](const Rational& x) { return Rational(x / question.scale); };
+  const auto scaled = [&](const Rational& x) { return Rational(x / scale); };
   constexpr mpfr_prec_t bits = 320;
   const Wide::Precision precision(bits, false);
   const LossRange up = loss_of_tail(scaled(top), scaled(lower), scaled(lower + moved));
@@ -115,49 +116,50 @@ LossRange laplace_loss(const LossQuestion& question) {
 }
 
 // Integers, whose tails beyond a bound are whole powers of q.
-LossRange geometric_loss(const LossQuestion& question) {
-  Rational moved(floor(question.sensitivity));
-  if (question.lower && question.upper) {
-    moved = std::min(moved, Rational(Rational(*question.upper) - Rational(*question.lower)));
+LossRange geometric_loss(const Noise& noise) {
+  Rational moved(floor(noise.sensitivity.rational()));
+  if (noise.lower && noise.upper) {
+    moved = std::min(moved, Rational(Rational(*noise.upper) - Rational(*noise.lower)));
   }
-  return {moved / question.scale, moved / question.scale};
+  const Rational loss = moved / noise.scale.exact();
+  return {loss, loss};
 }
 
-Certificate certify_precision(const LossQuestion& question, const CertificateEffort& effort) {
-  if (!question.lower || !question.upper) {
-    refuse(question.lower ? "upper" : "lower",
-           std::string(question.lower ? "upper" : "lower") +
+Certificate certify_precision(const Noise& noise, const CertificateEffort& effort) {
+  if (!noise.lower || !noise.upper) {
+    refuse(noise.lower ? "upper" : "lower",
+           std::string(noise.lower ? "upper" : "lower") +
                " is missing: the loss of precision mode depends on both bounds");
   }
-  if (question.precision < PrecisionSnapping::least_precision ||
-      question.precision > PrecisionSnapping::greatest_precision) {
-    refuse("precision", "precision = " + std::to_string(question.precision) + ": must be between " +
+  if (noise.precision < PrecisionSnapping::least_precision ||
+      noise.precision > PrecisionSnapping::greatest_precision) {
+    refuse("precision", "precision = " + std::to_string(noise.precision) + ": must be between " +
                             std::to_string(PrecisionSnapping::least_precision) + " and " +
                             std::to_string(PrecisionSnapping::greatest_precision) + " bits");
   }
-  const Dyadic half_width = scale_by_power_of_two(Dyadic(*question.upper) - Dyadic(*question.lower), -1);
-  const detail::PrecisionArithmetic arithmetic{.precision = question.precision,
-                                               .scale = precise_scale(question.scale, question.precision),
-                                               .grid = Grid::at_least(question.scale)};
-  if (half_width >= scale_by_power_of_two(arithmetic.scale, question.precision - 7)) {
-    refuse("precision", "precision = " + std::to_string(question.precision) +
-                            ": nothing is proved for bounds 2^" + std::to_string(question.precision - 6) +
+  const Dyadic half_width = scale_by_power_of_two(Dyadic(*noise.upper) - Dyadic(*noise.lower), -1);
+  const Rational scale = noise.scale.exact();
+  const detail::PrecisionArithmetic arithmetic{.precision = noise.precision,
+                                               .scale = precise_scale(scale, noise.precision),
+                                               .grid = Grid::at_least(scale)};
+  if (half_width >= scale_by_power_of_two(arithmetic.scale, noise.precision - 7)) {
+    refuse("precision", "precision = " + std::to_string(noise.precision) +
+                            ": nothing is proved for bounds 2^" + std::to_string(noise.precision - 6) +
                             " noise scales apart or more; raise it, or take narrower bounds");
   }
   // The roundings cost most when every number takes an equal part of the sensitivity.
-  const Rational numbers(Integer(static_cast<unsigned long>(question.coordinates)));
+  const Rational numbers(Integer(static_cast<unsigned long>(noise.coordinates)));
   const Rational moved =
-      std::min(Rational(question.sensitivity / numbers), Rational(2 * half_width.rational()));
+      std::min(Rational(noise.sensitivity.rational() / numbers), Rational(2 * half_width.rational()));
   Certificate certificate;
-  certificate.precision = question.precision;
-  certificate.bound =
-      numbers * (moved / question.scale + Rational(precision_loss_excess_up(arithmetic, half_width)));
+  certificate.precision = noise.precision;
+  certificate.bound = numbers * (moved / scale + Rational(precision_loss_excess_up(arithmetic, half_width)));
   constexpr long most_pairs = 40'000;
-  const long pairs = std::min(most_pairs, 250 * most_pairs / question.precision);
+  const long pairs = std::min(most_pairs, 250 * most_pairs / noise.precision);
   certificate.witness = numbers * largest_loss_found(arithmetic, half_width, moved,
                                                      effort.pairs.value_or(static_cast<std::size_t>(pairs)));
-  if (question.coordinates == 1)
-    certificate.notes_claim = notes_loss_claim(arithmetic, question.sensitivity, half_width);
+  if (noise.coordinates == 1)
+    certificate.notes_claim = notes_loss_claim(arithmetic, noise.sensitivity.rational(), half_width);
   return certificate;
 }
 
@@ -218,41 +220,17 @@ std::string Certificate::notes_claim_text() const {
   return decimal(notes_claim ? *notes_claim : bound, digits_of(*this), true);
 }
 
-Certificate certify(const LossQuestion& question, const CertificateEffort& effort) {
+Certificate certify(const Noise& noise, const CertificateEffort& effort) {
   const FloatEnvironment environment;
-  check(question);
-  if (question.mode == Mode::precision) {
-    if (question.noise == NoiseKind::geometric) {
-      refuse("noise",
-             "noise = \"geometric\": precision mode is defined for Laplace noise only; use exact mode");
-    }
-    return certify_precision(question, effort);
-  }
-  const LossRange ends =
-      question.noise == NoiseKind::geometric ? geometric_loss(question) : laplace_loss(question);
+  check(noise);
+  if (noise.kind == NoiseKind::notes) return certify_precision(noise, effort);
+  const LossRange ends = noise.kind == NoiseKind::geometric ? geometric_loss(noise) : laplace_loss(noise);
   Certificate certificate;
   certificate.witness = ends.lower;
   // Several numbers share the sensitivity; nothing is gained by a bound that looks at how.
   certificate.bound =
-      question.coordinates == 1 ? ends.upper : Rational(question.sensitivity / question.scale);
+      noise.coordinates == 1 ? ends.upper : Rational(noise.sensitivity.rational() / noise.scale.exact());
   return certificate;
-}
-
-Certificate certify(const Mechanism& mechanism, const CertificateEffort& effort) {
-  const FloatEnvironment environment;
-  LossQuestion question{.scale = Rational(mechanism.scale()),
-                        .sensitivity = mechanism.sensitivity().rational(),
-                        .grid = mechanism.grid(),
-                        .lower = mechanism.lower(),
-                        .upper = mechanism.upper(),
-                        .mode = mechanism.mode(),
-                        .noise = mechanism.noise(),
-                        .coordinates = mechanism.coordinates()};
-  if (const auto* precise = std::get_if<PrecisionSnapping>(&mechanism.variant())) {
-    question.scale = precise->exact_scale().rational();
-    question.precision = precise->precision();
-  }
-  return certify(question, effort);
 }
 
 Rational precision_scale(const Rational& epsilon, const Dyadic& sensitivity, double lower, double upper,

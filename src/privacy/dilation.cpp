@@ -188,20 +188,27 @@ class ShiftSearch {
 };
 
 void check_question(const DilationQuestion& question, const Rational& value) {
-  const OutputNoise& noise = question.noise;
+  const Noise& noise = question.noise;
   if (noise.kind == NoiseKind::geometric) {
     refuse("noise",
            " = \"geometric\": dilation looks at all numbers up to the sensitivity apart, and geometric noise "
            "is private for integers only");
   }
-  if (!(noise.scale > 0) || !std::isfinite(noise.scale))
-    refuse("scale", " = " + to_string(noise.scale) + ": must be positive and finite");
+  if (noise.kind == NoiseKind::notes) {
+    refuse(
+        "noise",
+        " = \"precision\": arithmetic of p bits takes finitely many values, which a dilation may miss; use "
+        "exact mode");
+  }
+  if (!(noise.scale.up() > 0) || !std::isfinite(noise.scale.up()))
+    refuse("scale", " = " + to_string(noise.scale.up()) + ": must be positive and finite");
   if (noise.lower && noise.upper && *noise.lower >= *noise.upper) {
     refuse("lower",
            " = " + to_string(*noise.lower) + ": must be less than upper = " + to_string(*noise.upper));
   }
-  if (question.sensitivity <= 0) {
-    refuse("sensitivity", " = " + to_string(question.sensitivity) + ": must be greater than 0");
+  const Rational sensitivity = noise.sensitivity.rational();
+  if (sensitivity <= 0) {
+    refuse("sensitivity", " = " + to_string(sensitivity) + ": must be greater than 0");
   }
   if (question.epsilon <= 0)
     refuse("epsilon", " = " + to_string(question.epsilon) + ": must be greater than 0");
@@ -210,9 +217,9 @@ void check_question(const DilationQuestion& question, const Rational& value) {
     refuse("epsilon", " = " + to_string(question.epsilon) + ": dilations are checked for losses up to " +
                           limit + ", because e^epsilon has as many digits");
   }
-  if (question.sensitivity > greatest_dilation * Rational(noise.scale)) {
-    refuse("sensitivity", " = " + to_string(question.sensitivity) + ": dilations are checked up to e^" +
-                              limit + ", a sensitivity of " + limit + " noise scales");
+  if (sensitivity > greatest_dilation * noise.scale.exact()) {
+    refuse("sensitivity", " = " + to_string(sensitivity) + ": dilations are checked up to e^" + limit +
+                              ", a sensitivity of " + limit + " noise scales");
   }
   if (question.tolerance < Rational(1e-30) || question.tolerance > Rational(1, 10)) {
     refuse("tolerance", " = " + to_string(question.tolerance) + ": must lie between 1e-30 and 0.1");
@@ -229,9 +236,9 @@ Rational depth_for(const Rational& tolerance) {
   return Rational(std::ceil(-std::log(tolerance.get_d() / 4)) + 1);
 }
 
-void check_outputs(const OutputNoise& noise, const Rational& value, const Rational& depth) {
+void check_outputs(const Noise& noise, const Rational& value, const Rational& depth) {
   const Rational step = noise.grid.spacing().rational();
-  const Rational farthest = depth * Rational(noise.scale);
+  const Rational farthest = depth * noise.scale.exact();
   const Rational below =
       noise.lower ? std::min(farthest, Rational(value - Rational(*noise.lower))) : farthest;
   const Rational above =
@@ -280,10 +287,9 @@ Enclosure LatticePowerLaw::probability(const LogInterval& interval) const {
   return ends(rest);
 }
 
-std::vector<LogInterval> output_intervals(const OutputNoise& noise, const Rational& value,
-                                          const Rational& depth) {
+std::vector<LogInterval> output_intervals(const Noise& noise, const Rational& value, const Rational& depth) {
   if (depth <= 0) refuse("depth", " = " + to_string(depth) + ": must be greater than 0");
-  const Rational scale(noise.scale);
+  const Rational scale = noise.scale.exact();
   const Rational step = noise.grid.spacing().rational();
   Rational y = value;
   if (noise.lower) y = std::max(y, Rational(*noise.lower));
@@ -355,13 +361,13 @@ Enclosure dilation_divergence(const DilationLaw& law, const std::vector<LogInter
 DilationCheck check_dilation(const DilationQuestion& question, const Rational& value) {
   const FloatEnvironment environment;
   check_question(question, value);
-  const OutputNoise& noise = question.noise;
-  const Rational scale(noise.scale);
+  const Noise& noise = question.noise;
+  const Rational scale = noise.scale.exact();
   const Rational depth = depth_for(question.tolerance);
   check_outputs(noise, value, depth);
   // y' = value - s scale.
-  Rational down = question.sensitivity;
-  Rational up = question.sensitivity;
+  Rational down = noise.sensitivity.rational();
+  Rational up = down;
   if (noise.lower) down = std::min(down, Rational(value - Rational(*noise.lower)));
   if (noise.upper) up = std::min(up, Rational(Rational(*noise.upper) - value));
   const std::vector<LogInterval> intervals = output_intervals(noise, value, depth);

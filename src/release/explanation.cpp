@@ -99,9 +99,9 @@ std::string loss_text(const Rational& loss, const Rational& debited) {
 std::string noise_text(const PlannedMeasurement& planned, const RangeChoice& range) {
   const Mechanism& mechanism = planned.measurement.mechanism();
   std::string text =
-      "     " + std::string(mechanism.noise() == NoiseKind::laplace ? "Laplace" : "two-sided geometric") +
+      "     " + std::string(mechanism.kind() != NoiseKind::geometric ? "Laplace" : "two-sided geometric") +
       " noise of scale " + short_number(Rational(mechanism.scale()));
-  if (mechanism.noise() == NoiseKind::laplace)
+  if (mechanism.kind() != NoiseKind::geometric)
     text += ", rounded to multiples of " + short_number(mechanism.grid().spacing().rational());
   return text + clamp_text(mechanism, range) +
          "\n     loss: epsilon <= " + loss_text(mechanism.stated_loss(), planned.epsilon) +

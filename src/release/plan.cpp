@@ -11,6 +11,7 @@
 #include "release/faults.h"
 #include "release/shared/suggestion.h"
 #include "snapdp/error.h"
+#include "snapdp/mechanism/bias.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
@@ -122,8 +123,8 @@ class StatisticPlanner {
     }
     planned_.certificate = compose_certificates(certificates);
     if (!statistic_.guesses.empty()) {
-      planned_.expected_bias = planned_.measurements.front().measurement.mechanism().expected_bias(
-          statistic_.guesses, statistic_.guess_weights);
+      planned_.expected_bias = expected_bias(planned_.measurements.front().measurement.mechanism().noise(),
+                                             statistic_.guesses, statistic_.guess_weights);
     }
     return std::move(planned_);
   }
@@ -289,9 +290,8 @@ class StatisticPlanner {
   Measurement measurement_of(const Aggregation& aggregation, const Rational& epsilon) const {
     return aggregation >> make_snapping({.epsilon = epsilon,
                                          .grid = statistic_.grid,
-                                         .mode = statistic_.mode,
-                                         .precision = statistic_.precision,
                                          .noise = statistic_.noise,
+                                         .precision = statistic_.precision,
                                          .distance = specification_.rows_apart(statistic_),
                                          .range = range_});
   }
@@ -305,10 +305,10 @@ class StatisticPlanner {
   void fix_range(const Aggregation& aggregation) {
     const std::optional<StatisticRange> own = public_range(aggregation.output_domain());
     const bool widened = statistic_.range.kind() == RangeChoice::Kind::widened && own;
-    if (!widened || statistic_.mode != Mode::precision || !statistic_.accuracy) return;
+    if (!widened || statistic_.noise != NoiseKind::notes || !statistic_.accuracy) return;
     const MechanismOptions options{
         .sensitivity = to_dyadic(aggregation.sensitivity(distance()), "sensitivity"),
-        .mode = statistic_.mode,
+        .noise = statistic_.noise,
         .precision = statistic_.precision};
     range_ = widened_for_accuracy(*statistic_.range.gamma(), *own, options, *statistic_.accuracy,
                                   statistic_.alpha);
@@ -342,7 +342,7 @@ class StatisticPlanner {
 
   // The least epsilon with which the aggregation is as accurate as the specification asks.
   Rational epsilon_for(const Aggregation& aggregation) const {
-    if (statistic_.mode == Mode::precision) {
+    if (statistic_.noise == NoiseKind::notes) {
       // The noise and the grid follow from epsilon by the arithmetic of the mode, so epsilon is searched for. Where
       // the mode refuses an epsilon, because the noise would exceed the bounds, it is too little.
       const auto reaches = [&](const Rational& epsilon) {
@@ -482,16 +482,15 @@ class SavingFinder {
       : specification_(specification), planned_(planned), now_(planned.specification) {}
 
   std::optional<Saving> exact_mode() const {
-    if (now_.mode == Mode::exact) return std::nullopt;
+    if (now_.noise != NoiseKind::notes) return std::nullopt;
     StatisticSpecification changed = now_;
-    changed.mode = Mode::exact;
+    changed.noise = NoiseKind::exact;
     changed.precision.reset();
     return if_worth(saving(changed, "mode = \"exact\""));
   }
 
   std::optional<Saving> fine_grid() const {
-    if (now_.mode != Mode::exact || now_.noise != NoiseKind::laplace || now_.grid.is_automatic())
-      return std::nullopt;
+    if (now_.noise != NoiseKind::exact || now_.grid.is_automatic()) return std::nullopt;
     StatisticSpecification changed = now_;
     changed.grid = GridChoice::automatic();
     return if_worth(saving(changed, "grid = \"auto\""));
@@ -501,7 +500,7 @@ class SavingFinder {
     const PlannedMeasurement& part = planned_.measurements.front();
     const bool allowed = now_.kind == StatisticKind::count || now_.kind == StatisticKind::histogram ||
                          now_.kind == StatisticKind::distinct || now_.kind == StatisticKind::sum;
-    if (!allowed || now_.mode != Mode::exact || now_.noise != NoiseKind::laplace ||
+    if (!allowed || now_.noise != NoiseKind::exact ||
         !part.measurement.aggregation().output_domain().integer) {
       return std::nullopt;
     }

@@ -451,7 +451,7 @@ void read_own_number(const TomlDocument& document, const TomlTable& table, const
 void read_mechanism(const TomlTable& table, const Specification& specification,
                     StatisticSpecification& statistic) {
   if (table.has("mode") && table.get_choice("mode", {"exact", "precision"}) == "precision") {
-    statistic.mode = Mode::precision;
+    statistic.noise = NoiseKind::notes;
     const bool declared = statistic.range.lower() && statistic.range.upper();
     if (statistic.range.kind() == RangeChoice::Kind::none ||
         (statistic.range.kind() == RangeChoice::Kind::fixed && !declared)) {
@@ -471,7 +471,7 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
     }
   }
   if (table.has("precision")) {
-    if (statistic.mode != Mode::precision) {
+    if (statistic.noise != NoiseKind::notes) {
       table.refuse("precision", "applies only with mode = \"precision\"; remove it or set the mode");
     }
     const std::uint64_t bits = table.get_count("precision");
@@ -483,7 +483,6 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
     statistic.precision = static_cast<long>(bits);
   }
   if (table.has("noise") && table.get_choice("noise", {"laplace", "geometric"}) == "geometric") {
-    statistic.noise = NoiseKind::geometric;
     const bool sum_of_integers = statistic.kind == StatisticKind::sum && statistic.type == AtomType::integer;
     if (statistic.kind != StatisticKind::count && !has_bins(statistic.kind) &&
         !has_quantiles(statistic.kind) && !sum_of_integers) {
@@ -491,13 +490,14 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
                    "is for counts, histograms, distinct, quantiles and sums with type = \"integer\"; use "
                    "Laplace noise");
     }
-    if (statistic.mode == Mode::precision) {
+    if (statistic.noise == NoiseKind::notes) {
       table.refuse("noise", "is exact and does not go with mode = \"precision\"; remove one of them");
     }
     if (statistic.grid.is_explicit() || statistic.grid.is_notes()) {
       table.refuse("grid",
                    "does not go with noise = \"geometric\", whose outputs are the integers; remove it");
     }
+    statistic.noise = NoiseKind::geometric;
   }
 }
 

@@ -77,26 +77,24 @@ void add_mechanism(Json& json, const PlannedMeasurement& planned, const RangeCho
   json["scale"] = to_string(Dyadic(measurement.mechanism().scale()));
   json["grid"] = to_string(measurement.mechanism().grid().spacing());
   const Mechanism& mechanism = measurement.mechanism();
-  json["mode"] = to_string(mechanism.mode());
-  if (const auto* precise = std::get_if<PrecisionSnapping>(&mechanism.variant())) {
-    json["precision"] = precise->precision();
-  }
-  json["noise"] = to_string(mechanism.noise());
+  json["mode"] = mode_name(mechanism.kind());
+  if (mechanism.kind() == NoiseKind::notes) json["precision"] = mechanism.noise().precision;
+  json["noise"] = noise_name(mechanism.kind());
   json["range"] = range_json(mechanism, range);
   json["loss_bound"] = to_string(mechanism.stated_loss());
   json["loss_basis"] = mechanism.loss_is_proved() ? "proved" : "claimed by the notes";
   json["certificate"] = certificate_json(planned.certificate);
 }
 
-// Where the values may lie that the mechanism clamps and adds noise to, in terms of its output_noise(): the public range
+// Where the values may lie that the mechanism clamps and adds noise to, in terms of its noise about the origin: the public range
 // as far as it lies between the bounds. Nothing without bounds; a single bound itself, where a clamp is likeliest.
-std::optional<StatisticRange> values_of(const Measurement& measurement, const OutputNoise& noise) {
+std::optional<StatisticRange> values_of(const Measurement& measurement, const Noise& noise) {
   if (!noise.lower && !noise.upper) return std::nullopt;
   StatisticRange values{noise.lower.value_or(*(noise.lower ? noise.lower : noise.upper)),
                         noise.upper.value_or(*(noise.upper ? noise.upper : noise.lower))};
   const std::optional<StatisticRange> own = public_range(measurement.aggregation().output_domain());
   if (!own) return values;
-  const Rational origin = measurement.mechanism().origin().rational();
+  const Rational origin = measurement.mechanism().noise().origin().rational();
   const double lowest = to_double_down(Rational(own->lower) - origin);
   const double highest = to_double_up(Rational(own->upper) - origin);
   if (noise.lower) values.lower = std::max(*noise.lower, lowest);
@@ -114,13 +112,13 @@ Json utility_json(const PlannedMeasurement& planned) {
                {"laplace", accuracy_number(planned.accuracy.laplace)}};
   json["worst_bias"] = nullptr;
   json["binding_probability"] = nullptr;
-  const OutputNoise noise = mechanism.output_noise();
+  const Noise noise = mechanism.noise().centered();
   try {
     const std::optional<StatisticRange> values = values_of(planned.measurement, noise);
     const bool both = noise.lower && noise.upper;
     const StatisticDomain& domain = planned.measurement.aggregation().output_domain();
     std::optional<Grid> grid;
-    if (domain.integer) grid = mechanism.centered(domain.grid);
+    if (domain.integer) grid = mechanism.noise().centered(domain.grid);
     const WorstBias worst = both ? worst_bias(noise, *values, grid) : worst_bias(noise, grid);
     json["worst_bias"] = accuracy_number(std::abs(worst.bias));
     json["binding_probability"] = values ? binding_probability(noise, *values) : 0.0;

@@ -93,11 +93,11 @@ inline bool can_give(const Snapping& mechanism, double value, double output) {
 // The loss between two values when only noise of this law is drawn: the largest ln ratio of the probabilities of outputs
 // at or beyond a point outside of both values, exact to rounding. For naive mechanisms whose noise is perfect and whose
 // statistic is not.
-inline double tail_loss(const OutputNoise& noise, double value, double neighbor) {
+inline double tail_loss(const Noise& noise, double value, double neighbor) {
   const OutputLaw of_value(noise, value);
   const OutputLaw of_neighbor(noise, neighbor);
-  const double beyond = std::fmax(value, neighbor) + 4 * noise.scale;
-  const double before = std::fmin(value, neighbor) - 4 * noise.scale;
+  const double beyond = std::fmax(value, neighbor) + 4 * noise.scale.up();
+  const double before = std::fmin(value, neighbor) - 4 * noise.scale.up();
   const double up = std::fabs(std::log(of_value.at_least(beyond) / of_neighbor.at_least(beyond)));
   const double down = std::fabs(std::log(of_value.cdf(before) / of_neighbor.cdf(before)));
   return std::fmax(up, down);

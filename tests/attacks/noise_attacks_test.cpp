@@ -16,7 +16,7 @@ Snapping ours(std::optional<double> lower = {}, std::optional<double> upper = {}
   return Snapping({.epsilon = 1, .sensitivity = Dyadic(1), .lower = lower, .upper = upper, .grid = grid});
 }
 
-OutputNoise law_of(const Snapping& mechanism) {
+Noise law_of(const Snapping& mechanism) {
   return {.scale = mechanism.scale(),
           .grid = mechanism.grid(),
           .lower = mechanism.lower(),

@@ -74,8 +74,8 @@ VectorDomain bounded(const Bounds& bounds) {
   return VectorDomain({column});
 }
 
-OutputNoise law_of(const Mechanism& mechanism) {
-  return mechanism.output_noise();
+Noise law_of(const Mechanism& mechanism) {
+  return mechanism.noise().centered();
 }
 
 // Case 14 of many bug reports: integers in [0, 1], all ones, n of them, n private.
@@ -102,7 +102,7 @@ TEST(Parity, OfTheNumberOfRowsShowsThrough) {
   const Measurement sum = make_centered_sum(bounded<std::int64_t>(Bounds(0, 1)), symmetric_distance()) >>
                           make_snapping({.epsilon = 1.0});
   ASSERT_FALSE(sum.mechanism().lower() || sum.mechanism().upper());
-  const OutputNoise law = law_of(sum.mechanism());
+  const Noise law = law_of(sum.mechanism());
   const double step = law.grid.spacing().to_double_nearest();
   for (int n = 0; n < 5; ++n) {
     const auto statistic = [&](int rows) {
@@ -145,7 +145,7 @@ TEST(PrivateRange, ClampsAtTheNumberOfRows) {
       make_sum(bounded<std::int64_t>(Bounds(0, 1)), symmetric_distance()) >> make_snapping({.epsilon = 1.0});
   EXPECT_FALSE(sum.mechanism().lower().has_value());
   EXPECT_FALSE(sum.mechanism().upper().has_value());
-  const OutputNoise law = law_of(sum.mechanism());
+  const Noise law = law_of(sum.mechanism());
   for (int k = -600; k <= 600; ++k) {
     ASSERT_LE(std::fabs(std::log(OutputLaw(law, 3).probability(k) / OutputLaw(law, 4).probability(k))),
               1 + 1e-12);
@@ -218,7 +218,7 @@ TEST_F(PublicFacts, TypesDoNotFollowTheData) {
 
 // An accuracy computed from the exact statistic, as the notes' first algorithm does, is a release without noise.
 TEST_F(PublicFacts, AccuracyDoesNotFollowTheData) {
-  const OutputNoise noise{.scale = 1, .grid = Grid(0), .lower = -20, .upper = 20};
+  const Noise noise{.scale = 1, .grid = Grid(0), .lower = -20, .upper = 20};
   const auto naive_accuracy = [&](double value) { return OutputLaw(noise, value).accuracy(0.05); };
   EXPECT_NE(naive_accuracy(10), naive_accuracy(19.5));
   EXPECT_NE(naive_accuracy(18), naive_accuracy(19.5));

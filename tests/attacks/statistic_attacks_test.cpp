@@ -199,7 +199,7 @@ TEST(TiesOfTheGrid, DoubleTheDistance) {
   EXPECT_EQ(to_even(1.5) - to_even(0.5), 2);
   EXPECT_EQ(away(0.5) - away(-0.5), 2);
   // Outputs on the grid 2 around the even numbers would even show which one it was; the loss alone is twice as large.
-  const OutputNoise noise{.scale = 1, .grid = Grid(0)};
+  const Noise noise{.scale = 1, .grid = Grid(0)};
   EXPECT_NEAR(tail_loss(noise, to_even(1.5), to_even(0.5)), 2, 1e-12);
   EXPECT_NEAR(tail_loss(noise, away(0.5), away(-0.5)), 2, 1e-12);
 

@@ -238,7 +238,7 @@ std::vector<Mechanism> mechanisms() {
   all.emplace_back(
       MechanismOptions{.epsilon = Rational(1, 3), .sensitivity = Dyadic(0.1), .lower = 0, .upper = tiny});
   all.emplace_back(
-      MechanismOptions{.epsilon = 1, .sensitivity = 1, .lower = 0, .upper = 300, .mode = Mode::precision});
+      MechanismOptions{.epsilon = 1, .sensitivity = 1, .lower = 0, .upper = 300, .noise = NoiseKind::notes});
   all.emplace_back(MechanismOptions{
       .epsilon = Rational(2, 3), .sensitivity = 2, .integer = true, .noise = NoiseKind::geometric});
   all.emplace_back(MechanismOptions{.epsilon = Rational(2, 3),
@@ -260,15 +260,15 @@ void noise(Survey& survey) {
     survey.add(name + "loss of half", mechanism.loss_bound(mechanism.sensitivity().rational() / 2));
     survey.add(name + "lower", mechanism.lower());
     survey.add(name + "upper", mechanism.upper());
-    const Accuracy accuracy = mechanism.accuracy(Rational(1, 20));
+    const Accuracy accuracy = accuracy_of({mechanism.noise(), Rational(1, 20)});
     survey.add(name + "conservative", accuracy.conservative);
     survey.add(name + "tight", accuracy.tight);
     survey.add(name + "laplace", accuracy.laplace);
-    survey.add(name + "error", mechanism.arithmetic_error());
+    survey.add(name + "error", mechanism.noise().arithmetic_error());
     const Certificate certificate = certify(mechanism, {.pairs = 10});
     survey.add(name + "certificate", certificate.witness_text() + " " + certificate.bound_text());
 
-    const OutputNoise noise = mechanism.output_noise();
+    const Noise noise = mechanism.noise().centered();
     const OutputLaw law(noise, 0);
     survey.add(name + "probability", law.probability(0));
     survey.add(name + "cdf", law.cdf(0));
@@ -284,16 +284,19 @@ void noise(Survey& survey) {
 }
 
 void choices(Survey& survey) {
-  const AccuracyQuery query{.scale = 1.0 / 3, .grid = Grid(-3), .alpha = Rational(1, 20)};
+  const AccuracyQuery query{.noise = {.scale = 1.0 / 3, .grid = Grid(-3)}, .alpha = Rational(1, 20)};
   survey.add("tight accuracy", tight_accuracy(query));
   survey.add("conservative accuracy", conservative_accuracy(query));
+  AccuracyQuery between = query;
+  between.noise.lower = 0;
+  between.noise.upper = 2;
   AccuracyQuery on_a_grid = query;
   on_a_grid.values = Grid(-1);
   survey.add("accuracy on a grid", tight_accuracy(on_a_grid));
-  survey.add("clamped accuracy", clamped_accuracy(query, 0, 2));
-  survey.add("worst miss", worst_miss(1.0 / 3, Grid(-3), Rational(1, 2)));
+  survey.add("clamped accuracy", clamped_accuracy(between));
+  survey.add("worst miss", worst_miss({.scale = 1.0 / 3, .grid = Grid(-3)}, Rational(1, 2)));
   survey.add("tiny noise",
-             tight_accuracy({.scale = 0x1p-1000, .grid = Grid(-1010), .alpha = Rational(1, 20)}));
+             tight_accuracy({.noise = {.scale = 0x1p-1000, .grid = Grid(-1010)}, .alpha = Rational(1, 20)}));
   for (const double range : {0.0, 2.5}) {
     EpsilonQuery least{.sensitivity = 1, .accuracy = Rational(3, 2), .alpha = Rational(1, 20)};
     if (range > 0) least.range = range;
@@ -301,7 +304,7 @@ void choices(Survey& survey) {
     survey.add("epsilon for accuracy" + where, epsilon_for_accuracy(least));
     survey.add("scale for accuracy" + where, scale_for_accuracy(least));
   }
-  const ChosenBounds bounds = minimal_bounds(1.0 / 3, Grid(-3), {0, 10}, Rational(1, 20));
+  const ChosenBounds bounds = minimal_bounds({.scale = 1.0 / 3, .grid = Grid(-3)}, {0, 10}, Rational(1, 20));
   survey.add("bounds", std::vector<double>{bounds.lower, bounds.upper, bounds.binding_probability});
   survey.add("half width",
              notes_half_width({.sensitivity = 1, .half_range = 10, .gamma = Rational(1, 20)}, 1));
@@ -408,7 +411,7 @@ TEST(FloatEnvironment, ReleasesAreOnTheGridAndBetweenTheBounds) {
         EXPECT_TRUE(!mechanism.upper() || output <= Dyadic(*mechanism.upper()));
         const bool end = (mechanism.lower() && output == Dyadic(*mechanism.lower())) ||
                          (mechanism.upper() && output == Dyadic(*mechanism.upper()));
-        EXPECT_TRUE(mechanism.mode() != Mode::exact || end || mechanism.grid().round(output) == output);
+        EXPECT_TRUE(mechanism.kind() == NoiseKind::notes || end || mechanism.grid().round(output) == output);
       }
     }
   }

@@ -165,7 +165,7 @@ TEST(Errata, RoundingCostsPrivacy) {
 TEST(Errata, EveryShiftCounts) {
   // Geometric noise on the grid 1/4, epsilon = 4, sensitivity 1: y and y + 1 are as private as asked, y and y + 1/2 differ
   // in what is possible at all.
-  const OutputNoise noise{.scale = 0.25, .kind = NoiseKind::geometric};
+  const Noise noise{.scale = 0.25, .kind = NoiseKind::geometric};
   const OutputLaw at_zero(noise, 0);
   EXPECT_NEAR(at_zero.probability(0), 0.964, 5e-4);
   for (int k = -20; k <= 20; ++k) {

@@ -58,7 +58,7 @@ TEST(Errata, NoiseScaleIgnoresTheWidth) {
 TEST(Errata, AccuracyInTheUnitOfTheData) {
   const auto accuracy = [](double sensitivity) {  // epsilon = 1
     return conservative_accuracy(
-        {.scale = sensitivity, .grid = Grid::at_least(Rational(sensitivity)), .alpha = 0.05});
+        {.noise = {.scale = sensitivity, .grid = Grid::at_least(Rational(sensitivity))}, .alpha = 0.05});
   };
   EXPECT_DOUBLE_EQ(accuracy(4), 4 * accuracy(1));
   // The grid of data with sensitivity 3 is 4, not 3.
@@ -128,7 +128,7 @@ TEST(Errata, AccuracyFromTheStatisticIsUnsound) {
   const OutputLaw law = unit_law(20, 19);
   EXPECT_NEAR(law.miss(Rational(stated)), 0.1116, 5e-5);
   // What holds for every value: GetAccuracy2, and the least such number.
-  const AccuracyQuery query{.scale = 1, .grid = Grid(0), .alpha = 0.05};
+  const AccuracyQuery query{.noise = {.scale = 1, .grid = Grid(0)}, .alpha = 0.05};
   EXPECT_LE(law.miss(Rational(conservative_accuracy(query))), 0.05);
   EXPECT_LE(law.miss(Rational(tight_accuracy(query))), 0.05);
 }

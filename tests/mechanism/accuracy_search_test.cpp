@@ -122,7 +122,7 @@ TEST(AccuracySearch, EpsilonIsTheLeastAtAndNextToTheJumps) {
   int done = 0;
   for (int i = 0; i < 1500; ++i) {
     const double scale = pick.scale();
-    const NoiseKind noise = pick.one_in(5) ? NoiseKind::geometric : NoiseKind::laplace;
+    const NoiseKind noise = pick.one_in(5) ? NoiseKind::geometric : NoiseKind::exact;
     const GridChoice choice = pick.one_in(3)   ? GridChoice::automatic()
                               : pick.one_in(2) ? GridChoice::notes()
                                                : GridChoice(Grid(pick.below(12) - 8));
@@ -133,11 +133,9 @@ TEST(AccuracySearch, EpsilonIsTheLeastAtAndNextToTheJumps) {
     double target = 0;
     switch (pick.below(4)) {
       case 0:  // what some scale has, or next to it
-        target = pick.neighbor(tight_accuracy({.scale = scale,
-                                               .grid = grid,
+        target = pick.neighbor(tight_accuracy({.noise = {.scale = scale, .grid = grid, .kind = noise},
                                                .alpha = alpha,
                                                .rounding_error = rounding,
-                                               .noise = noise,
                                                .values = integer ? std::optional(Grid(0)) : std::nullopt}));
         break;
       case 1:  // a jump of the worst miss
@@ -170,7 +168,7 @@ TEST(AccuracySearch, EpsilonIsTheLeastAtAndNextToTheJumps) {
     // Not every target can be reached.
     const Rational error = Rational(to_double_down(query.accuracy)) - rounding;
     Rational least = 0;
-    if (noise == NoiseKind::laplace && choice.is_explicit()) least = grid.spacing().rational() / 2;
+    if (noise == NoiseKind::exact && choice.is_explicit()) least = grid.spacing().rational() / 2;
     if (target <= 0 || error < 0 || (!integer && error <= least)) continue;
     expect_exact(query);
     if (testing::Test::HasFatalFailure()) return;
@@ -202,7 +200,7 @@ TEST(AccuracySearch, ClampedAccuracyIsThatOfTheSearch) {
     const int shift = pick.one_in(6) ? -6 : pick.one_in(3) ? 10 : pick.below(5) - 1;
     const Grid grid(Grid::at_least(Rational(scale)).exponent() - shift);
     const double unit = std::ldexp(1.0, static_cast<int>(grid.exponent()));
-    AccuracyQuery query{.scale = scale, .grid = grid, .alpha = pick.rate()};
+    AccuracyQuery query{.noise = {.scale = scale, .grid = grid}, .alpha = pick.rate()};
     const double tight = tight_accuracy(query);
     double lower = pick.one_in(3) ? 0.0 : (pick.uniform() - 0.5) * 20 * scale;
     if (pick.one_in(2)) lower = std::floor(lower / unit) * unit;
@@ -220,8 +218,10 @@ TEST(AccuracySearch, ClampedAccuracyIsThatOfTheSearch) {
       query.alpha = pick.rate_next_to(survival, 60 + 40 * pick.below(4));
     }
     if (pick.one_in(3)) query.rounding_error = Rational(unit) / (1 + pick.below(5000));
-    const double searched = searched_clamped_accuracy(query, lower, upper);
-    ASSERT_EQ(clamped_accuracy(query, lower, upper), searched)
+    query.noise.lower = lower;
+    query.noise.upper = upper;
+    const double searched = searched_clamped_accuracy(query);
+    ASSERT_EQ(clamped_accuracy(query), searched)
         << "scale " << to_string(scale) << " grid " << to_string(grid) << " alpha "
         << to_string(query.alpha.value()) << " rounding " << to_string(query.rounding_error) << " ["
         << to_string(lower) << ", " << to_string(upper) << "]";

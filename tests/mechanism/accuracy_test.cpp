@@ -59,8 +59,14 @@ testing::AssertionResult is_least(double a, double scale, Grid grid, const Ratio
   return testing::AssertionSuccess();
 }
 
+double clamped(AccuracyQuery query, std::optional<double> lower, std::optional<double> upper) {
+  query.noise.lower = lower;
+  query.noise.upper = upper;
+  return clamped_accuracy(query);
+}
+
 TEST(Accuracy, KnownValues) {
-  const AccuracyQuery query{.scale = 1, .grid = Grid(0), .alpha = 0.05};
+  const AccuracyQuery query{.noise = {.scale = 1, .grid = Grid(0)}, .alpha = 0.05};
   EXPECT_NEAR(tight_accuracy(query), 3.40755, 5e-6);
   EXPECT_DOUBLE_EQ(laplace_accuracy(query), std::log(20));
   EXPECT_DOUBLE_EQ(conservative_accuracy(query), std::log(20) + 0.5);
@@ -71,7 +77,8 @@ TEST(Accuracy, KnownValues) {
 TEST(Accuracy, AutomaticGridIsNearlyLaplace) {
   for (const double scale : {1.0, 1.01, 2.0, 0.3, 1e6}) {
     const AccuracyQuery query{
-        .scale = scale, .grid = GridChoice::automatic().resolve(Rational(scale), false), .alpha = 0.05};
+        .noise = {.scale = scale, .grid = GridChoice::automatic().resolve(Rational(scale), false)},
+        .alpha = 0.05};
     EXPECT_LE(tight_accuracy(query), 1.001 * laplace_accuracy(query));
     EXPECT_LE(conservative_accuracy(query), 1.001 * laplace_accuracy(query));
   }
@@ -86,12 +93,12 @@ TEST(Accuracy, TightIsTheLeastDoubleThatNoValueMisses) {
     const Grid grid(Grid::at_least(Rational(scale)).exponent() - finer);
     const Rational alpha =
         ratio(static_cast<std::int64_t>(engine() % 999 + 1), engine() % 2 ? 1000 : 1'000'000);
-    const double tight = tight_accuracy({.scale = scale, .grid = grid, .alpha = alpha});
+    const double tight = tight_accuracy({.noise = {.scale = scale, .grid = grid}, .alpha = alpha});
     ASSERT_TRUE(is_least(tight, scale, grid, alpha)) << scale << " " << to_string(grid) << " " << alpha;
-    ASSERT_LE(tight, conservative_accuracy({.scale = scale, .grid = grid, .alpha = alpha}));
-    ASSERT_GE(tight, laplace_accuracy({.scale = scale, .grid = grid, .alpha = alpha}));
+    ASSERT_LE(tight, conservative_accuracy({.noise = {.scale = scale, .grid = grid}, .alpha = alpha}));
+    ASSERT_GE(tight, laplace_accuracy({.noise = {.scale = scale, .grid = grid}, .alpha = alpha}));
     // The miss at what is reported: at most alpha, and where the law is continuous there, alpha itself.
-    const double miss = worst_miss(scale, grid, Rational(tight));
+    const double miss = worst_miss({.scale = scale, .grid = grid}, Rational(tight));
     ASSERT_LE(miss, to_double_up(alpha));
     const double halves = std::ldexp(tight, 1 - static_cast<int>(grid.exponent()));
     if (halves != std::floor(halves)) {
@@ -107,7 +114,7 @@ TEST(Accuracy, WorstMissIsTheWorstOverValues) {
     const Grid grid(static_cast<long>(engine() % 8) - 4);
     const Rational a =
         grid.spacing().rational() * ratio(static_cast<std::int64_t>(engine() % 1000), engine() % 2 ? 64 : 7);
-    const double worst = worst_miss(scale.get_d(), grid, a);
+    const double worst = worst_miss({.scale = scale.get_d(), .grid = grid}, a);
     const Number brute = brute_miss(a, scale, grid);
     ASSERT_LE(brute.nearest(), worst) << scale << " " << to_string(grid) << " " << a;
     ASSERT_LE(worst, std::nextafter(brute.up(), infinity)) << scale << " " << to_string(grid) << " " << a;
@@ -125,7 +132,7 @@ TEST(Accuracy, TightAtTheJumps) {
           const Rational alpha =
               edge.rational() *
               (1 + Rational(side) / Rational(Integer(Integer(1) << static_cast<unsigned>(bits))));
-          const double tight = tight_accuracy({.scale = scale, .grid = grid, .alpha = alpha});
+          const double tight = tight_accuracy({.noise = {.scale = scale, .grid = grid}, .alpha = alpha});
           // Just above the edge the limit of piece k is allowed: a little less than (k+1)/2. Just below it a
           // lies in piece k + 1, which starts at (k+1)/2 with a smaller miss.
           if (side < 0) {
@@ -147,9 +154,10 @@ TEST(Accuracy, TightAtTheJumps) {
 }
 
 TEST(Accuracy, ScalesWithTheUnit) {
-  const AccuracyQuery unit{.scale = 1.3, .grid = Grid(1), .alpha = 0.01};
+  const AccuracyQuery unit{.noise = {.scale = 1.3, .grid = Grid(1)}, .alpha = 0.01};
   for (const int shift : {-1000, -600, -1, 1, 600, 1000}) {
-    const AccuracyQuery scaled{.scale = std::ldexp(1.3, shift), .grid = Grid(1 + shift), .alpha = 0.01};
+    const AccuracyQuery scaled{.noise = {.scale = std::ldexp(1.3, shift), .grid = Grid(1 + shift)},
+                               .alpha = 0.01};
     EXPECT_EQ(tight_accuracy(scaled), std::ldexp(tight_accuracy(unit), shift));
     EXPECT_EQ(conservative_accuracy(scaled), std::ldexp(conservative_accuracy(unit), shift));
     EXPECT_EQ(laplace_accuracy(scaled), std::ldexp(laplace_accuracy(unit), shift));
@@ -159,45 +167,49 @@ TEST(Accuracy, ScalesWithTheUnit) {
 TEST(Accuracy, ExtremeScalesAndGrids) {
   // A grid far finer than the noise: Laplace's accuracy but for the last place.
   for (const long exponent : {-1022L, -300L, -60L}) {
-    const AccuracyQuery query{.scale = 3, .grid = Grid(exponent), .alpha = 0.05};
+    const AccuracyQuery query{.noise = {.scale = 3, .grid = Grid(exponent)}, .alpha = 0.05};
     EXPECT_GE(tight_accuracy(query), laplace_accuracy(query));
     EXPECT_LE(tight_accuracy(query), std::nextafter(laplace_accuracy(query), infinity));
   }
   // Noise far below the grid: half a grid step and the next double, unless the tie itself misses rarely
   // enough.
   for (const double scale : {1e-20, 1e-300, std::numeric_limits<double>::denorm_min()}) {
-    EXPECT_EQ(tight_accuracy({.scale = scale, .grid = Grid(0), .alpha = 0.05}), std::nextafter(0.5, 1.0))
+    EXPECT_EQ(tight_accuracy({.noise = {.scale = scale, .grid = Grid(0)}, .alpha = 0.05}),
+              std::nextafter(0.5, 1.0))
         << scale;
-    EXPECT_EQ(tight_accuracy({.scale = scale, .grid = Grid(0), .alpha = 0.75}), 0.5) << scale;
+    EXPECT_EQ(tight_accuracy({.noise = {.scale = scale, .grid = Grid(0)}, .alpha = 0.75}), 0.5) << scale;
   }
-  EXPECT_EQ(conservative_accuracy({.scale = 1.7e308, .grid = Grid(1023), .alpha = 1e-300}), infinity);
+  EXPECT_EQ(conservative_accuracy({.noise = {.scale = 1.7e308, .grid = Grid(1023)}, .alpha = 1e-300}),
+            infinity);
   const double subnormal = std::numeric_limits<double>::denorm_min();
-  EXPECT_EQ(laplace_accuracy({.scale = subnormal, .grid = Grid(-1074), .alpha = 0.05}), 3 * subnormal);
+  EXPECT_EQ(laplace_accuracy({.noise = {.scale = subnormal, .grid = Grid(-1074)}, .alpha = 0.05}),
+            3 * subnormal);
 }
 
 TEST(Accuracy, RareFailures) {
-  const AccuracyQuery query{.scale = 1, .grid = Grid(0), .alpha = 1e-300};
+  const AccuracyQuery query{.noise = {.scale = 1, .grid = Grid(0)}, .alpha = 1e-300};
   const Rational alpha = parse_rational("1e-300", "alpha");
   EXPECT_EQ(laplace_accuracy(query), (Number(0.0) - oracle::log(Number(alpha))).up());
   EXPECT_TRUE(is_least(tight_accuracy(query), 1, Grid(0), alpha));
   EXPECT_LE(tight_accuracy(query), conservative_accuracy(query));
-  const AccuracyQuery common{.scale = 1, .grid = Grid(0), .alpha = Rational(1 - tiny())};
+  const AccuracyQuery common{.noise = {.scale = 1, .grid = Grid(0)}, .alpha = Rational(1 - tiny())};
   EXPECT_EQ(tight_accuracy(common), 0.5);
   EXPECT_GT(laplace_accuracy(common), 0.0);
 }
 
 TEST(Accuracy, AddsTheStatisticsOwnRoundingAndStopsAtTheRange) {
-  AccuracyQuery query{.scale = 1, .grid = Grid(-10), .alpha = 0.05};
+  AccuracyQuery query{.noise = {.scale = 1, .grid = Grid(-10)}, .alpha = 0.05};
   const double without = tight_accuracy(query);
   query.rounding_error = Rational(1, 8);
   EXPECT_NEAR(tight_accuracy(query), without + 0.125, 1e-15);
   EXPECT_GE(tight_accuracy(query), without + 0.125);
   EXPECT_NEAR(conservative_accuracy(query), std::log(20) + std::ldexp(1.0, -11) + 0.125, 1e-15);
-  query.range = 2;
+  query.noise.lower = -1;
+  query.noise.upper = 1;
   EXPECT_EQ(tight_accuracy(query), 2);
   EXPECT_EQ(conservative_accuracy(query), 2);
   EXPECT_GT(laplace_accuracy(query), 2);
-  query.range = 300;
+  query.noise.upper = 299;
   EXPECT_LT(tight_accuracy(query), 4);
 }
 
@@ -220,25 +232,27 @@ TEST(Accuracy, Refusals) {
   }
   EXPECT_EQ(FailureRate(0.05).value(), Rational(1, 20));
   for (const double scale : {0.0, -1.0, infinity, std::nan("")}) {
-    const AccuracyQuery query{.scale = scale, .grid = Grid(0), .alpha = 0.05};
+    const AccuracyQuery query{.noise = {.scale = scale, .grid = Grid(0)}, .alpha = 0.05};
     EXPECT_EQ(refused_parameter([&] { tight_accuracy(query); }), "scale");
     EXPECT_EQ(refused_parameter([&] { conservative_accuracy(query); }), "scale");
     EXPECT_EQ(refused_parameter([&] { laplace_accuracy(query); }), "scale");
-    EXPECT_EQ(refused_parameter([&] { worst_miss(scale, Grid(0), 1); }), "scale");
+    EXPECT_EQ(refused_parameter([&] { worst_miss({.scale = scale, .grid = Grid(0)}, 1); }), "scale");
   }
-  AccuracyQuery query{.scale = 1, .grid = Grid(0), .alpha = 0.05};
-  EXPECT_EQ(refused_parameter([&] { worst_miss(1, Grid(0), -1); }), "accuracy");
+  AccuracyQuery query{.noise = {.scale = 1, .grid = Grid(0)}, .alpha = 0.05};
+  EXPECT_EQ(refused_parameter([&] { worst_miss({.scale = 1, .grid = Grid(0)}, -1); }), "accuracy");
   query.rounding_error = -1;
   EXPECT_EQ(refused_parameter([&] { tight_accuracy(query); }), "rounding_error");
   query.rounding_error = 0;
-  EXPECT_EQ(refused_parameter([&] { clamped_accuracy(query, 1, 1); }), "lower");
-  EXPECT_EQ(refused_parameter([&] { clamped_accuracy(query, std::nan(""), 1); }), "lower");
-  EXPECT_EQ(refused_parameter([&] { clamped_accuracy(query, 0, infinity); }), "upper");
-  EXPECT_EQ(refused_parameter([&] { clamped_accuracy(query, std::nullopt, infinity); }), "upper");
-  const AccuracyQuery geometric{.scale = 1, .grid = Grid(1), .alpha = 0.05, .noise = NoiseKind::geometric};
+  EXPECT_EQ(refused_parameter([&] { clamped(query, 1, 1); }), "lower");
+  EXPECT_EQ(refused_parameter([&] { clamped(query, std::nan(""), 1); }), "lower");
+  EXPECT_EQ(refused_parameter([&] { clamped(query, 0, infinity); }), "upper");
+  EXPECT_EQ(refused_parameter([&] { clamped(query, std::nullopt, infinity); }), "upper");
+  const AccuracyQuery geometric{.noise = {.scale = 1, .grid = Grid(1), .kind = NoiseKind::geometric},
+                                .alpha = 0.05};
   EXPECT_EQ(refused_parameter([&] { tight_accuracy(geometric); }), "grid");
-  query.range = 0.0;
-  EXPECT_EQ(refused_parameter([&] { tight_accuracy(query); }), "range");
+  query.noise.lower = 1;
+  query.noise.upper = 1;
+  EXPECT_EQ(refused_parameter([&] { tight_accuracy(query); }), "lower");
 }
 
 // ---- Known values, clamps, geometric noise ----
@@ -250,7 +264,8 @@ TEST(AccuracyOnGrid, IsTheLeastForValuesOnTheGrid) {
     const Grid grid(static_cast<long>(engine() % 7) - 3);
     const Grid values(grid.exponent() + 2 - static_cast<long>(engine() % 8));
     const Rational alpha = ratio(static_cast<std::int64_t>(engine() % 999 + 1), 1000);
-    const double a = tight_accuracy({.scale = scale, .grid = grid, .alpha = alpha, .values = values});
+    const double a =
+        tight_accuracy({.noise = {.scale = scale, .grid = grid}, .alpha = alpha, .values = values});
     // Every residue of a value within one output step.
     const Rational unit = grid.spacing().rational();
     const auto worst = [&](const Rational& at) {
@@ -264,7 +279,7 @@ TEST(AccuracyOnGrid, IsTheLeastForValuesOnTheGrid) {
     ASSERT_LE(worst(Rational(a)).nearest(), alpha.get_d())
         << scale << " " << to_string(grid) << " " << to_string(values);
     for (const Rational& at : {Rational(a), Rational(a / 2), Rational(a + 1)}) {
-      const double miss = worst_miss(scale, grid, at, values);
+      const double miss = worst_miss({.scale = scale, .grid = grid}, at, values);
       ASSERT_GE(Rational(miss), worst(at).rational());
       ASSERT_NEAR(miss, worst(at).nearest(), 1e-15);
     }
@@ -272,25 +287,26 @@ TEST(AccuracyOnGrid, IsTheLeastForValuesOnTheGrid) {
       ASSERT_GT(worst(Rational(std::nextafter(a, 0.0))), Number(alpha))
           << scale << " " << to_string(grid) << " " << to_string(values);
     }
-    ASSERT_LE(a, tight_accuracy({.scale = scale, .grid = grid, .alpha = alpha}));
+    ASSERT_LE(a, tight_accuracy({.noise = {.scale = scale, .grid = grid}, .alpha = alpha}));
   }
   // In the limit of fine values it is the tight accuracy.
-  const AccuracyQuery query{.scale = 1.3, .grid = Grid(1), .alpha = 0.05};
-  EXPECT_NEAR(tight_accuracy({.scale = 1.3, .grid = Grid(1), .alpha = 0.05, .values = Grid(-45)}),
+  const AccuracyQuery query{.noise = {.scale = 1.3, .grid = Grid(1)}, .alpha = 0.05};
+  EXPECT_NEAR(tight_accuracy({.noise = {.scale = 1.3, .grid = Grid(1)}, .alpha = 0.05, .values = Grid(-45)}),
               tight_accuracy(query), 1e-12);
-  EXPECT_EQ(tight_accuracy({.scale = 0.1, .grid = Grid(0), .alpha = 0.05, .values = Grid(0)}), 0);
+  EXPECT_EQ(tight_accuracy({.noise = {.scale = 0.1, .grid = Grid(0)}, .alpha = 0.05, .values = Grid(0)}), 0);
   // P(|error| > a) = e^-(a + 1/2) for integers on the grid 1.
-  EXPECT_EQ(tight_accuracy({.scale = 1, .grid = Grid(0), .alpha = 0.05, .values = Grid(0)}), 3);
-  for (int a = 0; a < 9; ++a) EXPECT_NEAR(worst_miss(1, Grid(0), a, Grid(0)), std::exp(-(a + 0.5)), 1e-16);
+  EXPECT_EQ(tight_accuracy({.noise = {.scale = 1, .grid = Grid(0)}, .alpha = 0.05, .values = Grid(0)}), 3);
+  for (int a = 0; a < 9; ++a)
+    EXPECT_NEAR(worst_miss({.scale = 1, .grid = Grid(0)}, a, Grid(0)), std::exp(-(a + 0.5)), 1e-16);
   // Between bounds the lesser of what holds for the grid and for the bounds.
-  const AccuracyQuery integers{.scale = 1, .grid = Grid(0), .alpha = 0.05, .values = Grid(0)};
-  EXPECT_EQ(clamped_accuracy(integers, -300, 300), 3);
-  EXPECT_EQ(clamped_accuracy(integers, 0, 2), 2);
-  EXPECT_EQ(clamped_accuracy(integers, 0.0, std::nullopt), 3);
+  const AccuracyQuery integers{.noise = {.scale = 1, .grid = Grid(0)}, .alpha = 0.05, .values = Grid(0)};
+  EXPECT_EQ(clamped(integers, -300, 300), 3);
+  EXPECT_EQ(clamped(integers, 0, 2), 2);
+  EXPECT_EQ(clamped(integers, 0.0, std::nullopt), 3);
 }
 
 // The largest miss over many values in [lower, upper], among them those next to where the outputs beyond a change.
-double brute_clamped_miss(const OutputNoise& noise, double a) {
+double brute_clamped_miss(const Noise& noise, double a) {
   const double unit = std::ldexp(1.0, static_cast<int>(noise.grid.exponent()));
   const double lower = *noise.lower;
   const double upper = *noise.upper;
@@ -323,9 +339,9 @@ TEST(ClampedAccuracy, IsTheLeastInsideTheBounds) {
     const double lower = -unit * pick(64) / 16;
     const double upper = lower + unit * (pick(160) + 1) / 16;
     const double alpha = std::vector<double>{0.9, 0.6, 0.3, 0.05, 0.001}[static_cast<std::size_t>(pick(5))];
-    const AccuracyQuery query{.scale = scale, .grid = grid, .alpha = alpha};
-    const OutputNoise noise{.scale = scale, .grid = grid, .lower = lower, .upper = upper};
-    const double a = clamped_accuracy(query, lower, upper);
+    const AccuracyQuery query{.noise = {.scale = scale, .grid = grid}, .alpha = alpha};
+    const Noise noise{.scale = scale, .grid = grid, .lower = lower, .upper = upper};
+    const double a = clamped(query, lower, upper);
     const std::string what = to_string(scale) + " grid " + to_string(grid) + " [" + to_string(lower) + ", " +
                              to_string(upper) + "] alpha " + to_string(alpha);
     ASSERT_LE(a, tight_accuracy(query)) << what;
@@ -340,16 +356,15 @@ TEST(ClampedAccuracy, IsTheLeastInsideTheBounds) {
 }
 
 TEST(ClampedAccuracy, KnownValuesAndLimits) {
-  const AccuracyQuery query{.scale = 1, .grid = Grid(0), .alpha = 0.05};
-  EXPECT_NEAR(clamped_accuracy(query, -3, 3), 3.00, 0.005);
-  EXPECT_EQ(clamped_accuracy(query, -300, 300), tight_accuracy(query));
-  EXPECT_EQ(clamped_accuracy(query, 0, 0.25), 0.25);
+  const AccuracyQuery query{.noise = {.scale = 1, .grid = Grid(0)}, .alpha = 0.05};
+  EXPECT_NEAR(clamped(query, -3, 3), 3.00, 0.005);
+  EXPECT_EQ(clamped(query, -300, 300), tight_accuracy(query));
+  EXPECT_EQ(clamped(query, 0, 0.25), 0.25);
   AccuracyQuery rounded = query;
   rounded.rounding_error = Rational(1, 16);
-  EXPECT_EQ(clamped_accuracy(rounded, -300, 300), tight_accuracy(rounded));
-  EXPECT_NEAR(clamped_accuracy(rounded, -3, 3), std::min(6.0, clamped_accuracy(query, -3, 3) + 0.0625),
-              1e-12);
-  EXPECT_LE(clamped_accuracy({.scale = 1e300, .grid = Grid(990), .alpha = 0.05}, 0, 1), 1);
+  EXPECT_EQ(clamped(rounded, -300, 300), tight_accuracy(rounded));
+  EXPECT_NEAR(clamped(rounded, -3, 3), std::min(6.0, clamped(query, -3, 3) + 0.0625), 1e-12);
+  EXPECT_LE(clamped({.noise = {.scale = 1e300, .grid = Grid(990)}, .alpha = 0.05}, 0, 1), 1);
 }
 
 // On a half line the worst value is as bad as on the whole one, and no worse.
@@ -363,18 +378,18 @@ TEST(ClampedAccuracy, OneBoundSavesNothing) {
     const double bound = unit * (pick(64) - 32) / 16;
     const double alpha = std::vector<double>{0.9, 0.6, 0.3, 0.05, 0.001}[static_cast<std::size_t>(pick(5))];
     const AccuracyQuery query{
-        .scale = scale, .grid = grid, .alpha = alpha, .rounding_error = Rational(1, 64)};
-    const double a = clamped_accuracy(query, bound, std::nullopt);
-    ASSERT_EQ(a, clamped_accuracy(query, std::nullopt, bound));
-    ASSERT_EQ(a, clamped_accuracy(query, std::nullopt, std::nullopt));
-    ASSERT_EQ(a, clamped_accuracy(query, bound, bound + 2 * a + 4 * unit + 1));
+        .noise = {.scale = scale, .grid = grid}, .alpha = alpha, .rounding_error = Rational(1, 64)};
+    const double a = clamped(query, bound, std::nullopt);
+    ASSERT_EQ(a, clamped(query, std::nullopt, bound));
+    ASSERT_EQ(a, clamped(query, std::nullopt, std::nullopt));
+    ASSERT_EQ(a, clamped(query, bound, bound + 2 * a + 4 * unit + 1));
     const double noise_alone =
-        clamped_accuracy({.scale = scale, .grid = grid, .alpha = alpha}, bound, std::nullopt);
+        clamped({.noise = {.scale = scale, .grid = grid}, .alpha = alpha}, bound, std::nullopt);
     for (const bool up : {false, true}) {
-      const OutputNoise noise{.scale = scale,
-                              .grid = grid,
-                              .lower = up ? std::nullopt : std::optional(bound),
-                              .upper = up ? std::optional(bound) : std::nullopt};
+      const Noise noise{.scale = scale,
+                        .grid = grid,
+                        .lower = up ? std::nullopt : std::optional(bound),
+                        .upper = up ? std::optional(bound) : std::nullopt};
       double worst = 0;
       double worst_below = 0;  // with an accuracy a little smaller
       const double less = noise_alone - unit * 1e-6;
@@ -397,18 +412,16 @@ TEST(ClampedAccuracy, OneBoundSavesNothing) {
       }
     }
   }
-  const AccuracyQuery counts{.scale = 2, .grid = Grid(0), .alpha = 0.05, .noise = NoiseKind::geometric};
-  EXPECT_EQ(clamped_accuracy(counts, 0.0, std::nullopt), tight_accuracy(counts));
-  AccuracyQuery ranged = counts;
-  ranged.range = 1;
-  EXPECT_EQ(clamped_accuracy(ranged, 0.0, std::nullopt), tight_accuracy(counts));
+  const AccuracyQuery counts{.noise = {.scale = 2, .grid = Grid(0), .kind = NoiseKind::geometric},
+                             .alpha = 0.05};
+  EXPECT_EQ(clamped(counts, 0.0, std::nullopt), tight_accuracy(counts));
 }
 
 TEST(GeometricAccuracy, IsTheLeastInteger) {
   for (const double scale : {0.05, 0.3, 1.0, 7.5, 300.0}) {
     for (const double alpha : {0.9, 0.5, 0.05, 1e-9}) {
-      const AccuracyQuery query{
-          .scale = scale, .grid = Grid(0), .alpha = alpha, .noise = NoiseKind::geometric};
+      const AccuracyQuery query{.noise = {.scale = scale, .grid = Grid(0), .kind = NoiseKind::geometric},
+                                .alpha = alpha};
       const double n = tight_accuracy(query);
       const double q = std::exp(-1 / scale);
       ASSERT_EQ(n, std::floor(n));
@@ -423,15 +436,14 @@ TEST(GeometricAccuracy, IsTheLeastInteger) {
         const auto worst = [&](int a) {
           double result = 0;
           for (int y = 0; y <= range; ++y) {
-            const OutputNoise noise{
-                .scale = scale, .lower = 0.0, .upper = range, .kind = NoiseKind::geometric};
+            const Noise noise{.scale = scale, .lower = 0.0, .upper = range, .kind = NoiseKind::geometric};
             result = std::max(result, OutputLaw(noise, y).miss(a));
           }
           return result;
         };
         int least = 0;
         while (worst(least) > alpha) ++least;
-        ASSERT_EQ(clamped_accuracy(query, 0, range), least) << scale << " " << alpha << " " << range;
+        ASSERT_EQ(clamped(query, 0, range), least) << scale << " " << alpha << " " << range;
       }
     }
   }
@@ -441,11 +453,14 @@ TEST(GeometricAccuracy, IsTheLeastInteger) {
 
 double reported(const EpsilonQuery& query, const Rational& epsilon) {
   const double scale = to_double_up(query.sensitivity / epsilon);
-  return tight_accuracy({.scale = scale,
-                         .grid = query.grid.resolve(Rational(scale), query.integer),
+  Noise noise{.scale = scale, .grid = query.grid.resolve(Rational(scale), query.integer)};
+  if (query.range) {
+    noise.lower = 0;
+    noise.upper = query.range;
+  }
+  return tight_accuracy({.noise = noise,
                          .alpha = query.alpha,
                          .rounding_error = query.rounding_error,
-                         .range = query.range,
                          .values = query.integer ? std::optional(Grid(0)) : std::nullopt});
 }
 
@@ -487,9 +502,9 @@ TEST(EpsilonForAccuracy, AccuracyFour) {
 TEST(EpsilonForAccuracy, OptimumAtAPowerOfTwo) {
   for (const int m : {-30, -1, 0, 7, 40}) {
     const double scale = std::ldexp(1.0, m);
-    const double at = tight_accuracy({.scale = scale, .grid = Grid(m), .alpha = 0.05});
-    const double above =
-        tight_accuracy({.scale = std::nextafter(scale, infinity), .grid = Grid(m + 1), .alpha = 0.05});
+    const double at = tight_accuracy({.noise = {.scale = scale, .grid = Grid(m)}, .alpha = 0.05});
+    const double above = tight_accuracy(
+        {.noise = {.scale = std::nextafter(scale, infinity), .grid = Grid(m + 1)}, .alpha = 0.05});
     ASSERT_GT(above, 1.1 * at);
     for (const double target : {at, (at + above) / 2, std::nextafter(above, 0.0)}) {
       const EpsilonQuery query{
@@ -567,7 +582,7 @@ TEST(EpsilonForAccuracy, GeometricNoise) {
       const auto at = [&](const Rational& e) {
         const double scale = to_double_up(query.sensitivity / e);
         return tight_accuracy(
-            {.scale = scale, .grid = Grid(0), .alpha = alpha, .noise = NoiseKind::geometric});
+            {.noise = {.scale = scale, .grid = Grid(0), .kind = NoiseKind::geometric}, .alpha = alpha});
       };
       EXPECT_LE(at(epsilon), target);
       EXPECT_GT(at(epsilon - Rational(0x1p-60)), target);

@@ -19,12 +19,12 @@ namespace {
 using oracle::Number;
 
 // Sum of (v_k - v_(k-1)) P(out >= v_k), term by term.
-Number slow_bias(const OutputNoise& noise, const Rational& guess) {
+Number slow_bias(const Noise& noise, const Rational& guess) {
   const Rational unit = noise.grid.spacing().rational();
   Rational y = guess;
   if (noise.lower && y < *noise.lower) y = *noise.lower;
   if (noise.upper && y > *noise.upper) y = *noise.upper;
-  const long reach = static_cast<long>(100 * Rational(Rational(noise.scale) / unit).get_d()) + 5;
+  const long reach = static_cast<long>(100 * Rational(Rational(noise.scale.up()) / unit).get_d()) + 5;
   const Integer center = noise.grid.index(y);
   Integer from = center - reach;
   Integer to = center + reach;
@@ -38,7 +38,8 @@ Number slow_bias(const OutputNoise& noise, const Rational& guess) {
   for (Integer k = from + 1; k <= to; ++k) {
     Rational x = Rational(k) * unit;
     if (noise.upper && x > *noise.upper) x = *noise.upper;
-    sum = sum + Number(Rational(x - previous)) * oracle::at_least(k, y, Rational(noise.scale), noise.grid);
+    sum =
+        sum + Number(Rational(x - previous)) * oracle::at_least(k, y, Rational(noise.scale.up()), noise.grid);
     previous = x;
   }
   return sum;
@@ -46,22 +47,22 @@ Number slow_bias(const OutputNoise& noise, const Rational& guess) {
 
 TEST(Bias, Vectors) {
   for (const auto& row : csv_rows("bias.csv", 5)) {
-    const OutputNoise noise{.scale = to_double_up(1 / row[0]),
-                            .grid = Grid::at_least(row[1]),
-                            .lower = -row[2].get_d(),
-                            .upper = row[2].get_d()};
+    const Noise noise{.scale = to_double_up(1 / row[0]),
+                      .grid = Grid::at_least(row[1]),
+                      .lower = -row[2].get_d(),
+                      .upper = row[2].get_d()};
     const double result = bias(noise, row[3].get_d());
     ASSERT_LE(std::fabs(Rational(result - row[4]).get_d()), 2e-16 * std::fabs(result))
         << result << " " << row[4].get_d();
   }
 }
 
-std::vector<OutputNoise> noises() {
+std::vector<Noise> noises() {
   std::mt19937_64 engine(11);
   const auto pick = [&](std::uint64_t n) { return static_cast<int>(engine() % n); };
-  std::vector<OutputNoise> result;
+  std::vector<Noise> result;
   while (result.size() < 80) {
-    OutputNoise noise{.scale = std::ldexp(1 + pick(1000), -8), .grid = Grid(pick(6) - 2)};
+    Noise noise{.scale = std::ldexp(1 + pick(1000), -8), .grid = Grid(pick(6) - 2)};
     const double unit = std::ldexp(1.0, static_cast<int>(noise.grid.exponent()));
     if (pick(4)) noise.upper = unit * (pick(100) - 20) / 8;
     if (pick(4)) noise.lower = unit * (pick(100) - 80) / 8;
@@ -71,15 +72,15 @@ std::vector<OutputNoise> noises() {
   return result;
 }
 
-std::string describe(const OutputNoise& noise) {
+std::string describe(const Noise& noise) {
   const auto text = [](const std::optional<double>& b) { return b ? to_string(*b) : "none"; };
-  return to_string(noise.scale) + " grid " + to_string(noise.grid) + " [" + text(noise.lower) + ", " +
+  return to_string(noise.scale.up()) + " grid " + to_string(noise.grid) + " [" + text(noise.lower) + ", " +
          text(noise.upper) + "]";
 }
 
 TEST(Bias, MatchesTheSumOverOutputs) {
   std::mt19937_64 engine(12);
-  for (const OutputNoise& noise : noises()) {
+  for (const Noise& noise : noises()) {
     const double unit = std::ldexp(1.0, static_cast<int>(noise.grid.exponent()));
     for (int i = 0; i < 4; ++i) {
       // Some guesses lie outside the bounds, some halfway between outputs.
@@ -93,7 +94,7 @@ TEST(Bias, MatchesTheSumOverOutputs) {
 
 TEST(Bias, KnownValues) {
   EXPECT_NEAR(bias({.scale = 1, .grid = Grid(0), .lower = -5.0, .upper = 5.0}, 4), -0.176434151, 5e-10);
-  const OutputNoise coarse{.scale = 1, .grid = Grid(3), .lower = -32.0, .upper = 32.0};
+  const Noise coarse{.scale = 1, .grid = Grid(3), .lower = -32.0, .upper = 32.0};
   EXPECT_NEAR(std::fabs(bias(coarse, 32)), 0.073, 5e-4);
   const WorstBias worst = worst_bias(coarse);
   EXPECT_NEAR(std::fabs(worst.bias), 1.619, 5e-4);
@@ -117,7 +118,7 @@ TEST(Bias, IsZeroBySymmetry) {
 }
 
 TEST(WorstBias, IsWorseThanAScan) {
-  std::vector<OutputNoise> all = noises();
+  std::vector<Noise> all = noises();
   for (const double scale : {1e-3, 1e-4, 1e-6, 0.01, 0.1}) {
     all.push_back({.scale = scale, .grid = Grid(0), .lower = -3.25, .upper = 2.5});
     all.push_back({.scale = scale, .grid = Grid(0), .lower = 0.125, .upper = 0.375});
@@ -133,7 +134,7 @@ TEST(WorstBias, IsWorseThanAScan) {
     all.push_back({.scale = scale, .grid = Grid(0), .lower = -30.0});
     all.push_back({.scale = scale, .grid = Grid(0), .upper = 20.5});
   }
-  for (const OutputNoise& noise : all) {
+  for (const Noise& noise : all) {
     const WorstBias worst = worst_bias(noise);
     ASSERT_EQ(worst.bias, bias(noise, worst.guess));
     const double unit = std::ldexp(1.0, static_cast<int>(noise.grid.exponent()));
@@ -163,7 +164,7 @@ TEST(WorstBias, IsWorseThanAScan) {
     // The scan comes close to it.
     ASSERT_LE(std::fabs(worst.bias), largest + (to - from) / points) << describe(noise);
   }
-  const OutputNoise geometric{.scale = 2, .lower = 0.0, .upper = 10.0, .kind = NoiseKind::geometric};
+  const Noise geometric{.scale = 2, .lower = 0.0, .upper = 10.0, .kind = NoiseKind::geometric};
   double largest = 0;
   for (int y = 0; y <= 10; ++y) largest = std::max(largest, std::fabs(bias(geometric, y)));
   EXPECT_EQ(std::fabs(worst_bias(geometric).bias), largest);
@@ -175,7 +176,7 @@ TEST(WorstBias, OfARangeIsWorseThanAScan) {
   const auto pick = [&](std::uint64_t n) { return static_cast<double>(engine() % n); };
   for (int round = 0; round < 400; ++round) {
     const StatisticRange values{-pick(100) / 16, pick(100) / 16};
-    OutputNoise noise{.scale = std::ldexp(1 + pick(1000), -8), .grid = Grid(static_cast<long>(pick(5)) - 2)};
+    Noise noise{.scale = std::ldexp(1 + pick(1000), -8), .grid = Grid(static_cast<long>(pick(5)) - 2)};
     if (round % 4 != 1) noise.lower = values.lower - pick(3) * pick(50) / 16 - (round % 4 == 0 ? 0.25 : 0);
     if (round % 4 != 2) noise.upper = values.upper + pick(3) * pick(50) / 16 + 0.0625;
     if (round % 16 == 5) noise.upper.reset();
@@ -190,7 +191,7 @@ TEST(WorstBias, OfARangeIsWorseThanAScan) {
           << describe(noise) << " at " << y << ", worst at " << worst.guess;
     }
   }
-  const OutputNoise geometric{.scale = 2, .lower = 0.0, .upper = 10.0, .kind = NoiseKind::geometric};
+  const Noise geometric{.scale = 2, .lower = 0.0, .upper = 10.0, .kind = NoiseKind::geometric};
   EXPECT_EQ(worst_bias(geometric, {3, 9}).guess, 9);
   EXPECT_EQ(worst_bias(geometric, {1, 8}).guess, 1);
   EXPECT_EQ(worst_bias(geometric, {0, 10}).bias, worst_bias(geometric).bias);
@@ -200,20 +201,20 @@ TEST(WorstBias, OfARangeIsWorseThanAScan) {
 
 // Nothing reaches a bound 2000 scales away: what holds near one bound then holds for it alone.
 TEST(Bias, OneBoundIsTheLimitOfAFarSecondOne) {
-  std::vector<OutputNoise> all = noises();
+  std::vector<Noise> all = noises();
   for (const double bound : {-7.0, 0.0, 12.0}) {
     all.push_back({.scale = 2.5, .lower = bound, .kind = NoiseKind::geometric});
     all.push_back({.scale = 0.25, .upper = bound, .kind = NoiseKind::geometric});
   }
   int one_sided = 0;
-  for (const OutputNoise& noise : all) {
+  for (const Noise& noise : all) {
     if (noise.lower.has_value() == noise.upper.has_value()) continue;
     ++one_sided;
     const double unit = std::ldexp(1.0, static_cast<int>(noise.grid.exponent()));
-    const double far = unit * (std::ceil(2000 * noise.scale / unit) + 100);
-    OutputNoise two = noise;
+    const double far = unit * (std::ceil(2000 * noise.scale.up() / unit) + 100);
+    Noise two = noise;
     (noise.lower ? two.upper : two.lower) = noise.lower ? far : -far;
-    OutputNoise other = two;  // its far bound alone
+    Noise other = two;  // its far bound alone
     (noise.lower ? other.lower : other.upper).reset();
     const double near = noise.lower ? *noise.lower : *noise.upper;
     for (int i = -40; i <= 40; ++i) {
@@ -226,7 +227,7 @@ TEST(Bias, OneBoundIsTheLimitOfAFarSecondOne) {
         << describe(noise);
     // It pulls inwards. Without the bound the bias would be less.
     EXPECT_EQ(worst_bias(noise).bias > 0, noise.lower.has_value()) << describe(noise);
-    OutputNoise free = noise;
+    Noise free = noise;
     free.lower.reset();
     free.upper.reset();
     EXPECT_GE(worst, std::fabs(worst_bias(free).bias)) << describe(noise);
@@ -236,21 +237,21 @@ TEST(Bias, OneBoundIsTheLimitOfAFarSecondOne) {
 
 // Far from the only bound the bias is that of the grid alone: none for geometric noise and fine grids.
 TEST(Bias, VanishesFarFromTheOnlyBound) {
-  const OutputNoise fine{.scale = 1, .grid = Grid(-10), .lower = 0.0};
+  const Noise fine{.scale = 1, .grid = Grid(-10), .lower = 0.0};
   EXPECT_NEAR(bias(fine, 0), 0.5, 1e-3);
   EXPECT_NEAR(bias(fine, 5), std::exp(-5) / 2, 1e-5);
   EXPECT_LT(std::fabs(bias(fine, 60)), 1e-24);
-  const OutputNoise integers{.scale = 3, .upper = 0.0, .kind = NoiseKind::geometric};
+  const Noise integers{.scale = 3, .upper = 0.0, .kind = NoiseKind::geometric};
   EXPECT_LT(bias(integers, 0), -1);
   EXPECT_LT(std::fabs(bias(integers, -300)), 1e-40);
   EXPECT_EQ(worst_bias(integers).guess, 0);
-  const OutputNoise coarse{.scale = 1, .grid = Grid(3), .lower = 0.0};
-  const OutputNoise free{.scale = 1, .grid = Grid(3)};
+  const Noise coarse{.scale = 1, .grid = Grid(3), .lower = 0.0};
+  const Noise free{.scale = 1, .grid = Grid(3)};
   EXPECT_NEAR(bias(coarse, 802), bias(free, 2), 1e-15);
 }
 
 TEST(ExpectedBias, WeighsGuesses) {
-  const OutputNoise noise{.scale = 1, .grid = Grid(0), .lower = -5.0, .upper = 5.0};
+  const Noise noise{.scale = 1, .grid = Grid(0), .lower = -5.0, .upper = 5.0};
   const std::vector<double> guesses{4, 5, -1};
   const std::vector<double> weights{1, 2, 0};
   EXPECT_NEAR(expected_bias(noise, guesses, weights), (bias(noise, 4) + 2 * bias(noise, 5)) / 3, 1e-16);
@@ -260,7 +261,7 @@ TEST(ExpectedBias, WeighsGuesses) {
 }
 
 TEST(ExpectedBias, UniformIsTheMeanOverTheRange) {
-  for (const OutputNoise& noise : noises()) {
+  for (const Noise& noise : noises()) {
     if (!noise.lower || !noise.upper) continue;
     // Gauss-Legendre with 3 points on each of many panels, whose ends include every kink of the bias.
     const double unit = std::ldexp(1.0, static_cast<int>(noise.grid.exponent()));
@@ -300,7 +301,7 @@ TEST(Bias, Refusals) {
   EXPECT_EQ(refused_parameter([&] { worst_bias({.scale = nan}); }), "scale");
   EXPECT_EQ(refused_parameter([&] { expected_bias_uniform({.scale = 1, .lower = 0.0}); }), "upper");
   EXPECT_EQ(refused_parameter([&] { expected_bias_uniform({.scale = 1, .upper = 0.0}); }), "lower");
-  const OutputNoise noise{.scale = 1};
+  const Noise noise{.scale = 1};
   const auto weighted = [&](std::vector<double> guesses, std::vector<double> weights) {
     return refused_parameter([&] { expected_bias(noise, guesses, weights); });
   };
@@ -316,13 +317,13 @@ TEST(Bias, Refusals) {
 TEST(WorstBias, IsFoundAtTheLastOutputs) {
   for (const double bound : {0x1p53, 0x1p53 - 1, 0x1p52 + 1}) {
     for (const bool up : {false, true}) {
-      OutputNoise noise{.scale = 1, .grid = Grid(0)};
+      Noise noise{.scale = 1, .grid = Grid(0)};
       (up ? noise.upper : noise.lower) = up ? -bound : bound;
       const WorstBias worst = worst_bias(noise);
       EXPECT_EQ(worst.guess, up ? -bound : bound);
       EXPECT_EQ(std::fabs(worst.bias),
                 std::fabs(worst_bias({.scale = 1, .grid = Grid(0), .lower = 0.0}).bias));
-      OutputNoise both = noise;
+      Noise both = noise;
       (up ? both.lower : both.upper) = up ? -0x1p53 : 0x1p53;
       if (*both.lower == *both.upper) continue;
       EXPECT_TRUE(std::isfinite(worst_bias(both).bias));
@@ -335,7 +336,7 @@ TEST(WorstBias, OfIntegersIsThatOfTheWorstInteger) {
   std::mt19937_64 engine(37);
   int coarse = 0;
   for (int round = 0; round < 400; ++round) {
-    OutputNoise noise{
+    Noise noise{
         .scale = std::ldexp(static_cast<double>(1 + engine() % 999), static_cast<int>(engine() % 8) - 9),
         .grid = Grid(static_cast<long>(engine() % 6))};
     const auto lower = static_cast<double>(engine() % 90) - 40;

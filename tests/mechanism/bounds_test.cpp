@@ -60,7 +60,7 @@ TEST(MinimalBounds, AreTheLeastThatBindRarelyEnough) {
     const double unit = std::ldexp(1.0, static_cast<int>(grid.exponent()));
     const StatisticRange range{-pick(640) / 16.0, pick(640) / 16.0};
     const double gamma = std::pow(10.0, -pick(9)) * 0.9;
-    const ChosenBounds bounds = minimal_bounds(scale, grid, range, gamma);
+    const ChosenBounds bounds = minimal_bounds({.scale = scale, .grid = grid}, range, gamma);
     ASSERT_LE(bounds.binding_probability, gamma);
     ASSERT_EQ(bounds.binding_probability,
               binding_probability(
@@ -83,20 +83,21 @@ TEST(MinimalBounds, AreTheLeastThatBindRarelyEnough) {
 TEST(MinimalBounds, SymmetricRange) {
   const double scale = 1;
   for (const double half : {0.0, 3.0, 3.3, 50.0}) {
-    const ChosenBounds bounds = minimal_bounds(scale, Grid(0), {-half, half}, 0.01);
+    const ChosenBounds bounds = minimal_bounds({.scale = scale, .grid = Grid(0)}, {-half, half}, 0.01);
     EXPECT_EQ(bounds.lower, -bounds.upper);
     int m = static_cast<int>(std::ceil(half));
     while (slow_binding(scale, Grid(0), -m, m, Rational(half)) > Number(0.01)) ++m;
     EXPECT_EQ(bounds.upper, m) << half;
   }
   // The example of the header.
-  const ChosenBounds bounds = minimal_bounds(1, Grid(0), {0, 100}, 0.01);
+  const ChosenBounds bounds = minimal_bounds({.scale = 1, .grid = Grid(0)}, {0, 100}, 0.01);
   EXPECT_EQ(bounds.lower, -4);
   EXPECT_EQ(bounds.upper, 104);
 }
 
 TEST(MinimalBounds, Geometric) {
-  const ChosenBounds bounds = minimal_bounds(2, Grid(0), {0, 10}, 0.05, NoiseKind::geometric);
+  const ChosenBounds bounds =
+      minimal_bounds({.scale = 2, .grid = Grid(0), .kind = NoiseKind::geometric}, {0, 10}, 0.05);
   // P(K >= j) = q^j / (1 + q).
   const double q = std::exp(-0.5);
   int n = 0;
@@ -128,7 +129,7 @@ TEST(NotesHalfWidth, BindsRarelyEnough) {
       EXPECT_LE(
           binding_probability({.scale = scale, .grid = grid, .lower = -bound, .upper = bound}, {-20, 20}),
           gamma);
-      const ChosenBounds least = minimal_bounds(scale, grid, {-20, 20}, gamma);
+      const ChosenBounds least = minimal_bounds({.scale = scale, .grid = grid}, {-20, 20}, gamma);
       EXPECT_LE(least.upper, bound + std::ldexp(1.0, static_cast<int>(grid.exponent())));
     }
   }
@@ -155,13 +156,22 @@ std::string refused_parameter(const Function& function) {
 TEST(Bounds, Refusals) {
   const double nan = std::nan("");
   const double infinity = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(refused_parameter([&] { minimal_bounds(0, Grid(0), {0, 1}, 0.05); }), "scale");
-  EXPECT_EQ(refused_parameter([&] { minimal_bounds(1, Grid(0), {1, 0}, 0.05); }), "lower");
-  EXPECT_EQ(refused_parameter([&] { minimal_bounds(1, Grid(0), {nan, 0}, 0.05); }), "lower");
-  EXPECT_EQ(refused_parameter([&] { minimal_bounds(1, Grid(0), {0, infinity}, 0.05); }), "upper");
-  EXPECT_EQ(refused_parameter([&] { minimal_bounds(1, Grid(-52), {0, 1}, 0.05); }), "grid");
+  EXPECT_EQ(refused_parameter([&] { minimal_bounds({.scale = 0, .grid = Grid(0)}, {0, 1}, 0.05); }), "scale");
+  EXPECT_EQ(refused_parameter([&] { minimal_bounds({.scale = 1, .grid = Grid(0)}, {1, 0}, 0.05); }), "lower");
   EXPECT_EQ(refused_parameter([&] {
-              minimal_bounds(1, Grid(1), {0, 1}, 0.05, NoiseKind::geometric);
+              minimal_bounds({.scale = 1, .grid = Grid(0)}, {nan, 0}, 0.05);
+            }),
+            "lower");
+  EXPECT_EQ(refused_parameter([&] {
+              minimal_bounds({.scale = 1, .grid = Grid(0)}, {0, infinity}, 0.05);
+            }),
+            "upper");
+  EXPECT_EQ(refused_parameter([&] {
+              minimal_bounds({.scale = 1, .grid = Grid(-52)}, {0, 1}, 0.05);
+            }),
+            "grid");
+  EXPECT_EQ(refused_parameter([&] {
+              minimal_bounds({.scale = 1, .grid = Grid(1), .kind = NoiseKind::geometric}, {0, 1}, 0.05);
             }),
             "grid");
   EXPECT_EQ(refused_parameter([&] { binding_probability({.scale = 1, .lower = 1.0}, {0, 2}); }), "lower");

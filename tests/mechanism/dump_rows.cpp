@@ -39,7 +39,7 @@ class Rows {
 
   // One row, or none when the constructor refuses the parameters.
   std::optional<std::string> next_exact() {
-    SnappingOptions options{.epsilon = epsilon(), .sensitivity = Dyadic(real(-30, 30))};
+    MechanismOptions options{.epsilon = epsilon(), .sensitivity = Dyadic(real(-30, 30))};
     if (one_in(3)) options.grid = GridChoice::notes();
     if (one_in(3)) options.grid = GridChoice(Grid(static_cast<long>(engine_() % 60) - 40));
     try {
@@ -54,7 +54,7 @@ class Rows {
   }
 
   std::optional<std::string> next_precision() {
-    PrecisionSnappingOptions options{.epsilon = epsilon(), .sensitivity = Dyadic(real(-20, 20))};
+    MechanismOptions options{.epsilon = epsilon(), .sensitivity = Dyadic(real(-20, 20))};
     const double scale = Rational(options.sensitivity.rational() / options.epsilon).get_d();
     const double center = one_in(2) ? 0 : signed_real(-10, 20);
     const double half = scale * real(0, 12);
@@ -125,7 +125,7 @@ class Rows {
     return value;
   }
 
-  void set_bounds(double value, double scale, SnappingOptions& options) {
+  void set_bounds(double value, double scale, MechanismOptions& options) {
     const std::uint64_t kind = engine_() % 4;
     if (kind % 2 == 1) options.lower = value - scale * real(-3, 5) * (one_in(8) ? -1 : 1);
     if (kind >= 2) options.upper = value + scale * real(-3, 5) * (one_in(8) ? -1 : 1);
@@ -144,7 +144,7 @@ class Rows {
     return output;
   }
 
-  std::string row(const Snapping& mechanism, const SnappingOptions& options, double value,
+  std::string row(const Snapping& mechanism, const MechanismOptions& options, double value,
                   const std::vector<std::uint64_t>& words) {
     RecordedTape tape(words);
     Dyadic output = mechanism.replay(Dyadic(value), tape);

@@ -47,7 +47,7 @@ Geometric unit(std::optional<double> lower = {}, std::optional<double> upper = {
   return Geometric({.epsilon = Rational(1), .sensitivity = Dyadic(1), .lower = lower, .upper = upper});
 }
 
-void expect_refused(const GeometricOptions& options, const std::string& parameter, const std::string& text) {
+void expect_refused(const MechanismOptions& options, const std::string& parameter, const std::string& text) {
   try {
     const Geometric mechanism(options);
     ADD_FAILURE() << "was accepted instead of refused for " << parameter;
@@ -85,7 +85,7 @@ TEST(Geometric, RefusesBadOptions) {
   expect_refused({.epsilon = Rational(1), .sensitivity = -1}, "sensitivity", "negative");
   expect_refused({.epsilon = Rational(1), .sensitivity = Dyadic(1.5)}, "sensitivity", "integer");
   const auto bounds = [&](std::optional<double> lower, std::optional<double> upper) {
-    return GeometricOptions{.epsilon = Rational(1), .sensitivity = one, .lower = lower, .upper = upper};
+    return MechanismOptions{.epsilon = Rational(1), .sensitivity = one, .lower = lower, .upper = upper};
   };
   expect_refused(bounds(2, 1), "lower", "below upper");
   expect_refused(bounds(1, 1), "lower", "public constant");
@@ -230,7 +230,7 @@ TEST(Geometric, EveryPathAgreesBitForBit) {
   for (int round = 0; round < 150 && !HasFailure(); ++round) {
     const double scale = std::ldexp(1 + static_cast<double>(engine() >> 12) * 0x1p-52,
                                     static_cast<int>(below(3) == 0 ? below(140) : below(20)) - 10);
-    GeometricOptions options = {.epsilon = Rational(Integer(1) << 20) / Rational(scale),
+    MechanismOptions options = {.epsilon = Rational(Integer(1) << 20) / Rational(scale),
                                 .sensitivity = Dyadic(1 << 20)};
     if (below(2) == 0) options.lower = -static_cast<double>(below(100000));
     if (below(2) == 0) options.upper = static_cast<double>(below(100000) + 1);

@@ -43,10 +43,10 @@ Grid grid_of(const Rational& spacing) {
 
 TEST(Law, Vectors) {
   for (const auto& row : csv_rows("law.csv", 6)) {
-    const OutputNoise noise{.scale = to_double_up(1 / row[0]),
-                            .grid = grid_of(row[1]),
-                            .lower = -row[2].get_d(),
-                            .upper = row[2].get_d()};
+    const Noise noise{.scale = to_double_up(1 / row[0]),
+                      .grid = grid_of(row[1]),
+                      .lower = -row[2].get_d(),
+                      .upper = row[2].get_d()};
     const OutputLaw law(noise, row[3].get_d());
     ASSERT_TRUE(is_nearest(law.probability(row[4].get_d()), row[5])) << row[4].get_d();
   }
@@ -54,10 +54,10 @@ TEST(Law, Vectors) {
 
 TEST(Law, MissVectors) {
   for (const auto& row : csv_rows("miss.csv", 5)) {
-    const OutputNoise noise{.scale = to_double_up(1 / row[0]), .grid = grid_of(row[1])};
+    const Noise noise{.scale = to_double_up(1 / row[0]), .grid = grid_of(row[1])};
     ASSERT_TRUE(is_nearest(OutputLaw(noise, row[2].get_d()).miss(row[3]), row[4])) << row[2] << " " << row[3];
     // The worst over all values is worse.
-    ASSERT_GE(worst_miss(noise.scale, noise.grid, row[3]), to_double_down(row[4]));
+    ASSERT_GE(worst_miss(noise, row[3]), to_double_down(row[4]));
   }
 }
 
@@ -66,15 +66,15 @@ struct SlowLaw {
   std::vector<Rational> outputs;
   std::vector<Number> probabilities;
 
-  SlowLaw(const OutputNoise& noise, const Rational& value, long reach) {
+  SlowLaw(const Noise& noise, const Rational& value, long reach) {
     const Rational unit = noise.grid.spacing().rational();
     Rational y = value;
     if (noise.lower && y < *noise.lower) y = *noise.lower;
     if (noise.upper && y > *noise.upper) y = *noise.upper;
     const Integer center = noise.grid.index(y);
-    const Rational scale(noise.scale);
+    const Rational scale(noise.scale.up());
     const auto at_least = [&](const Integer& k) {
-      if (noise.kind == NoiseKind::laplace) return oracle::at_least(k, y, scale, noise.grid);
+      if (noise.kind == NoiseKind::exact) return oracle::at_least(k, y, scale, noise.grid);
       const Number q = oracle::exp(Number(Rational(-1 / scale)));
       const Integer j = k - center;
       const auto power = [&](const Integer& n) {
@@ -110,7 +110,7 @@ struct SlowLaw {
 };
 
 struct Case {
-  OutputNoise noise;
+  Noise noise;
   double value;
 };
 
@@ -141,7 +141,7 @@ std::vector<Case> cases() {
 
 std::string describe(const Case& c) {
   const auto text = [](const std::optional<double>& b) { return b ? to_string(*b) : "none"; };
-  return (c.noise.kind == NoiseKind::geometric ? "geometric " : "laplace ") + to_string(c.noise.scale) +
+  return (c.noise.kind == NoiseKind::geometric ? "geometric " : "laplace ") + to_string(c.noise.scale.up()) +
          " grid " + to_string(c.noise.grid) + " [" + text(c.noise.lower) + ", " + text(c.noise.upper) +
          "] at " + to_string(c.value);
 }
@@ -206,14 +206,15 @@ TEST(Law, MomentsMatchTheOracle) {
   for (const Case& c : cases()) {
     const OutputLaw law(c.noise, c.value);
     // Beyond 300 scales the oracle's sums lack less than e^-300 of themselves.
-    const long reach = static_cast<long>(std::ceil(
-                           300 * std::ldexp(c.noise.scale, -static_cast<int>(c.noise.grid.exponent())))) +
-                       5;
+    const long reach =
+        static_cast<long>(
+            std::ceil(300 * std::ldexp(c.noise.scale.up(), -static_cast<int>(c.noise.grid.exponent())))) +
+        5;
     if (reach > 3000) continue;
     const SlowLaw slow(c.noise, Rational(c.value), reach);
     const Number mean = slow.expect([](const Rational& x) { return x; });
     const Rational exact_mean = mean.rational();
-    const double scale = std::max({std::fabs(c.value), c.noise.scale, 1e-9});
+    const double scale = std::max({std::fabs(c.value), c.noise.scale.up(), 1e-9});
     ASSERT_NEAR(law.mean(), mean.nearest(), 1e-60 * scale + 1e-16 * std::fabs(mean.nearest())) << describe(c);
     const Number variance =
         slow.expect([&](const Rational& x) { return Rational((x - exact_mean) * (x - exact_mean)); });
@@ -256,8 +257,9 @@ TEST(Law, MissAndAccuracyForAValue) {
       if (a > 0) {
         ASSERT_GT(law.miss(Rational(std::nextafter(a, 0.0))), alpha) << describe(c) << " alpha = " << alpha;
       }
-      if (!c.noise.lower && !c.noise.upper && c.noise.kind == NoiseKind::laplace) {
-        ASSERT_LE(a, tight_accuracy({.scale = c.noise.scale, .grid = c.noise.grid, .alpha = alpha}))
+      if (!c.noise.lower && !c.noise.upper && c.noise.kind == NoiseKind::exact) {
+        ASSERT_LE(
+            a, tight_accuracy({.noise = {.scale = c.noise.scale.up(), .grid = c.noise.grid}, .alpha = alpha}))
             << describe(c);
       }
     }
@@ -364,7 +366,7 @@ TEST(Law, OneBoundIsTheLimitOfAFarSecondOne) {
     if (c.noise.lower.has_value() == c.noise.upper.has_value()) continue;
     ++laws;
     const OutputLaw law(c.noise, c.value);
-    const double far = std::ceil(2000 * c.noise.scale) + 500;
+    const double far = std::ceil(2000 * c.noise.scale.up()) + 500;
     (c.noise.lower ? c.noise.upper : c.noise.lower) = c.noise.lower ? far : -far;
     const OutputLaw two(c.noise, c.value);
     EXPECT_EQ(law.mean(), two.mean()) << describe(c);
@@ -390,18 +392,18 @@ TEST(Law, OneBoundIsTheLimitOfAFarSecondOne) {
 
 TEST(Law, DistanceToLaplaceIsTheLargestDifference) {
   for (const Case& c : cases()) {
-    if (c.noise.kind != NoiseKind::laplace) continue;
-    const OutputNoise free{.scale = c.noise.scale, .grid = c.noise.grid};
+    if (c.noise.kind != NoiseKind::exact) continue;
+    const Noise free{.scale = c.noise.scale.up(), .grid = c.noise.grid};
     const OutputLaw law(free, c.value);
     const Rational unit = free.grid.spacing().rational();
     double largest = 0;
     const Integer center = free.grid.index(Rational(c.value));
     for (int j = -6; j <= 6; ++j) {
       const Rational x = Rational(center + j) * unit;
-      const Number at = oracle::survival(x - Rational(c.value), Rational(free.scale));
+      const Number at = oracle::survival(x - Rational(c.value), free.scale.exact());
       // P(out > x) just right of the output x and P(out >= x) just left of it.
       for (const Integer& k : {Integer(center + j + 1), Integer(center + j)}) {
-        const Number output = oracle::at_least(k, Rational(c.value), Rational(free.scale), free.grid);
+        const Number output = oracle::at_least(k, Rational(c.value), free.scale.exact(), free.grid);
         largest = std::max(largest, std::fabs((output - at).nearest()));
       }
     }
@@ -410,13 +412,13 @@ TEST(Law, DistanceToLaplaceIsTheLargestDifference) {
 }
 
 TEST(Law, TinyAndHugeUnits) {
-  const OutputNoise unit{.scale = 1.5, .grid = Grid(1), .lower = -5.0, .upper = 7.0};
+  const Noise unit{.scale = 1.5, .grid = Grid(1), .lower = -5.0, .upper = 7.0};
   const OutputLaw law(unit, 0.75);
   for (const int shift : {-1000, -600, 600, 1000}) {
-    const OutputNoise noise{.scale = std::ldexp(1.5, shift),
-                            .grid = Grid(1 + shift),
-                            .lower = std::ldexp(-5.0, shift),
-                            .upper = std::ldexp(7.0, shift)};
+    const Noise noise{.scale = std::ldexp(1.5, shift),
+                      .grid = Grid(1 + shift),
+                      .lower = std::ldexp(-5.0, shift),
+                      .upper = std::ldexp(7.0, shift)};
     const OutputLaw scaled(noise, std::ldexp(0.75, shift));
     EXPECT_EQ(scaled.probability(std::ldexp(4.0, shift)), law.probability(4));
     EXPECT_EQ(scaled.probability(noise.upper.value()), law.probability(7));
@@ -441,7 +443,7 @@ std::string refused_parameter(const Function& function) {
 }
 
 TEST(Law, Refusals) {
-  const auto refused = [](const OutputNoise& noise, double value) {
+  const auto refused = [](const Noise& noise, double value) {
     return refused_parameter([&] { OutputLaw law(noise, value); });
   };
   for (const double scale : {0.0, -1.0, infinity, std::nan("")})

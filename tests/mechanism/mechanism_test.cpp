@@ -9,8 +9,9 @@ namespace {
 
 // Its outputs lie on a grid about the middle of the bounds, which need not be one of integers.
 TEST(Mechanism, PrecisionModeReleasesNoIntegers) {
-  MechanismOptions options{.epsilon = 1, .sensitivity = 1, .lower = 0, .upper = 100, .mode = Mode::precision};
-  EXPECT_EQ(Mechanism(options).mode(), Mode::precision);
+  MechanismOptions options{
+      .epsilon = 1, .sensitivity = 1, .lower = 0, .upper = 100, .noise = NoiseKind::notes};
+  EXPECT_EQ(Mechanism(options).kind(), NoiseKind::notes);
   options.integer = true;
   try {
     const Mechanism mechanism(options);

@@ -48,8 +48,7 @@ PrecisionSnapping unit(double lower = -8, double upper = 8) {
       {.epsilon = Rational(1), .sensitivity = Dyadic(1), .lower = lower, .upper = upper});
 }
 
-void expect_refused(const PrecisionSnappingOptions& options, const std::string& parameter,
-                    const std::string& text) {
+void expect_refused(const MechanismOptions& options, const std::string& parameter, const std::string& text) {
   try {
     const PrecisionSnapping mechanism(options);
     ADD_FAILURE() << "was accepted instead of refused for " << parameter;
@@ -126,8 +125,7 @@ TEST(PrecisionSnapping, ChoosesThePrecision) {
            {power_of_two(-130), "132", "at least 135"},
            {power_of_two(-130) * Rational(3, 4), "132", "at least 136"},
            {power_of_two(-130) * Rational(1, 2), "133", "at least 136"}}) {
-    PrecisionSnappingOptions options = {
-        .epsilon = epsilon, .sensitivity = Dyadic(1), .lower = 0, .upper = 0x1p300};
+    MechanismOptions options = {.epsilon = epsilon, .sensitivity = Dyadic(1), .lower = 0, .upper = 0x1p300};
     expect_refused(options, "precision", "precision = " + bits + ":");
     expect_refused(options, "precision", better);
     options.precision = 2 * std::stol(bits) + 100;
@@ -137,10 +135,9 @@ TEST(PrecisionSnapping, ChoosesThePrecision) {
 }
 
 TEST(PrecisionSnapping, RefusesEpsilonsAndSensitivitiesThatAreNotPositive) {
-  const PrecisionSnappingOptions good = {
-      .epsilon = Rational(1), .sensitivity = Dyadic(1), .lower = 0, .upper = 100};
+  const MechanismOptions good = {.epsilon = Rational(1), .sensitivity = Dyadic(1), .lower = 0, .upper = 100};
   const auto with_epsilon = [&](const Rational& epsilon) {
-    PrecisionSnappingOptions options = good;
+    MechanismOptions options = good;
     options.epsilon = epsilon;
     return options;
   };
@@ -152,7 +149,7 @@ TEST(PrecisionSnapping, RefusesEpsilonsAndSensitivitiesThatAreNotPositive) {
   expect_refused(with_epsilon(power_of_two(-5000)), "epsilon", "4096");
   // So little noise that 118 bits do not reach from it to the bounds.
   expect_refused(with_epsilon(power_of_two(200)), "precision", "at least");
-  PrecisionSnappingOptions options = good;
+  MechanismOptions options = good;
   options.sensitivity = 0;
   expect_refused(options, "sensitivity", "public constant");
   options.sensitivity = -1;
@@ -163,8 +160,7 @@ TEST(PrecisionSnapping, RefusesEpsilonsAndSensitivitiesThatAreNotPositive) {
 
 TEST(PrecisionSnapping, RefusesBoundsThatAreNotBounds) {
   const auto options = [](std::optional<double> lower, std::optional<double> upper) {
-    return PrecisionSnappingOptions{
-        .epsilon = Rational(1), .sensitivity = Dyadic(1), .lower = lower, .upper = upper};
+    return MechanismOptions{.epsilon = Rational(1), .sensitivity = Dyadic(1), .lower = lower, .upper = upper};
   };
   expect_refused(options({}, {}), "lower", "missing");
   expect_refused(options(0, {}), "upper", "missing");
@@ -179,8 +175,7 @@ TEST(PrecisionSnapping, RefusesBoundsThatAreNotBounds) {
 
 // scale < B < 2^(p-7) scale, exactly.
 TEST(PrecisionSnapping, ChecksTheConditionsOfTheNotes) {
-  PrecisionSnappingOptions options = {
-      .epsilon = Rational(1), .sensitivity = Dyadic(1), .lower = -1, .upper = 1};
+  MechanismOptions options = {.epsilon = Rational(1), .sensitivity = Dyadic(1), .lower = -1, .upper = 1};
   // The scale is a little above 1.
   expect_refused(options, "epsilon", "larger epsilon or wider bounds, or use exact mode");
   options.upper = std::nextafter(1.0, 2.0);
@@ -221,7 +216,7 @@ TEST(PrecisionSnapping, ChecksTheConditionsOfTheNotes) {
 TEST(PrecisionSnapping, SuggestsAPrecisionThatWorks) {
   std::mt19937_64 engine(8);
   for (int i = 0; i < 300; ++i) {
-    PrecisionSnappingOptions options;
+    MechanismOptions options;
     options.epsilon = Rational(Integer(static_cast<unsigned long>(engine() >> 40) + 1), Integer(1 << 20));
     options.sensitivity =
         std::ldexp(1 + static_cast<double>(engine() % 1000), static_cast<int>(engine() % 100) - 50);
@@ -447,7 +442,7 @@ class Inputs {
   PrecisionSnapping mechanism() {
     static constexpr long precisions[] = {118, 118, 53, 24, 16, 12, 10, 30, 64, 200};
     for (;;) {
-      PrecisionSnappingOptions options;
+      MechanismOptions options;
       options.epsilon = Rational(unit() + 0.1);
       options.precision = precisions[below(std::size(precisions))];
       const double scale = std::ldexp(1 + unit(), below(5) == 0 ? between(-1000, 1000) : between(-30, 30));

@@ -50,8 +50,9 @@ TEST(RangeChoice, WidenedVectors) {
     MechanismOptions options{.sensitivity = to_dyadic(row.number(3), "sensitivity"),
                              .grid = GridChoice::parse(row.cells[2]),
                              .integer = geometric,
-                             .mode = precise ? Mode::precision : Mode::exact,
-                             .noise = geometric ? NoiseKind::geometric : NoiseKind::laplace};
+                             .noise = precise     ? NoiseKind::notes
+                                      : geometric ? NoiseKind::geometric
+                                                  : NoiseKind::exact};
     const StatisticRange own{row.number(7).get_d(), row.number(8).get_d()};
     const FailureRate gamma(row.number(9));
     const bool by_accuracy = row.cells[4].empty();  // instead of epsilon
@@ -67,9 +68,9 @@ TEST(RangeChoice, WidenedVectors) {
     options.lower = range.lower;
     options.upper = range.upper;
     const Mechanism mechanism(options);
-    const double middle = mechanism.origin().to_double_nearest();
+    const double middle = mechanism.noise().origin().to_double_nearest();
     const double binds =
-        binding_probability(mechanism.output_noise(), {own.lower - middle, own.upper - middle});
+        binding_probability(mechanism.noise().centered(), {own.lower - middle, own.upper - middle});
     EXPECT_LE(Rational(binds), gamma.value()) << line;
     if (!precise) {
       EXPECT_NEAR(binds, row.number(12).get_d(), 1e-15 * binds + 1e-100) << line;
@@ -86,21 +87,21 @@ TEST(RangeChoice, WidenedBeforeEpsilonIsKnown) {
     const StatisticRange own{-static_cast<double>(engine() % 1000), static_cast<double>(1 + engine() % 1000)};
     const FailureRate gamma(Rational(1, static_cast<long>(2 + engine() % 1000)));
     const Rational accuracy(static_cast<long>(1 + engine() % 60), 4);
-    MechanismOptions options{.sensitivity = 1, .mode = Mode::precision};
+    MechanismOptions options{.sensitivity = 1, .noise = NoiseKind::notes};
     const OutputRange range =
         resolve(widened_for_accuracy(gamma, own, options, accuracy, alpha), own, options);
     options.lower = range.lower;
     options.upper = range.upper;
     const std::optional<Rational> epsilon = least_epsilon([&](const Rational& tried) {
       options.epsilon = tried;
-      return Mechanism(options).accuracy(alpha).tight <= accuracy;
+      return accuracy_of({Mechanism(options).noise(), alpha}).tight <= accuracy;
     });
     ASSERT_TRUE(epsilon);
     options.epsilon = *epsilon;
     const Mechanism mechanism(options);
-    const double middle = mechanism.origin().to_double_nearest();
+    const double middle = mechanism.noise().origin().to_double_nearest();
     ASSERT_LE(
-        Rational(binding_probability(mechanism.output_noise(), {own.lower - middle, own.upper - middle})),
+        Rational(binding_probability(mechanism.noise().centered(), {own.lower - middle, own.upper - middle})),
         gamma.value());
     // epsilon >= sensitivity ln(1/alpha) / accuracy, which the range was chosen for.
     ASSERT_GE(epsilon->get_d() * 1.0000001, std::log(20.0) / accuracy.get_d());
@@ -145,7 +146,7 @@ TEST(RangeChoice, RefusesWhatIsNoRange) {
   EXPECT_THAT(refused(RangeChoice::widened(FailureRate(0.1)), std::nullopt, {.epsilon = 1, .sensitivity = 1}),
               HasSubstr("declare constants"));
   EXPECT_THAT(refused(RangeChoice::widened(FailureRate(0.1)), own,
-                      {.epsilon = 1, .sensitivity = 1, .mode = Mode::precision, .precision = 53}),
+                      {.epsilon = 1, .sensitivity = 1, .noise = NoiseKind::notes, .precision = 53}),
               HasSubstr("118 bits or more"));
 }
 

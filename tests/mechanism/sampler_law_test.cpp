@@ -23,7 +23,7 @@ constexpr double false_alarm = 1e-9;
 // probability below 1e-20, which fails a test.
 class TableLaw {
  public:
-  TableLaw(const OutputNoise& noise, double value) : value_(value), scale_(noise.scale) {
+  TableLaw(const Noise& noise, double value) : value_(value), scale_(noise.scale.up()) {
     const OutputLaw::Table table = OutputLaw(noise, value).table(1e-30);
     for (const OutputProbability& each : table.outputs) {
       outputs_.push_back(each.output);
@@ -154,7 +154,7 @@ void expect_cells(const TableLaw& law, const Drawn& drawn, const std::string& na
 
 struct Case {
   std::string name;
-  OutputNoise noise;
+  Noise noise;
   double value;
   ReleaseBatch release;  // by a mechanism of this noise, through its public interface
 };
@@ -190,7 +190,7 @@ std::vector<Case> cases() {
   result.push_back(geometric_case("geometric, wide", Rational(1, 4), 3, -1000));
   // Precision mode at 118 bits: its law differs from that of real arithmetic by a relative 2^-90.
   const PrecisionSnapping precise({.epsilon = 1, .sensitivity = Dyadic(1), .lower = -1024, .upper = 1024});
-  const OutputNoise noise{.scale = precise.scale(), .grid = precise.grid()};
+  const Noise noise{.scale = precise.scale(), .grid = precise.grid()};
   result.push_back({"precision", noise, 0.75, through(precise)});
   return result;
 }
@@ -213,8 +213,8 @@ TEST(SamplerLaw, HasThePowerToFindOnePercent) {
     const TableLaw law(each.noise, each.value);
     const ScaleTest test(law);
     for (const double factor : {0.99, 1.01}) {
-      OutputNoise wrong = each.noise;
-      wrong.scale *= factor;
+      Noise wrong = each.noise;
+      wrong.scale = factor * each.noise.scale.up();
       const TableLaw seen = TableLaw(wrong, each.value).seen_by(law);
       const bool wide = factor > 1;
       EXPECT_LE(seen.ln_tail(wide ? test.most : test.least, !wide), std::log(1e-9))
@@ -230,7 +230,7 @@ TEST(SamplerLaw, FindsOnePercent) {
   const ScaleTest test(law);
   for (const double factor : {0.99, 1.01}) {
     const Case wrong = snapping_case("", 1, factor, "2^0", 0);
-    EXPECT_NEAR(wrong.noise.scale, factor, 1e-15);
+    EXPECT_NEAR(wrong.noise.scale.up(), factor, 1e-15);
     EXPECT_FALSE(test.accepts(draw(law, 0, wrong.release))) << factor;
   }
   const Case counts = geometric_case("", 1, 1, 0);

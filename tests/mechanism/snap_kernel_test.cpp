@@ -197,7 +197,7 @@ class Inputs {
 
 Snapping random_mechanism(Inputs& inputs) {
   for (;;) {
-    SnappingOptions options;
+    MechanismOptions options;
     options.epsilon = 1;
     const bool extreme = inputs.below(4) == 0;
     const double scale =
@@ -263,7 +263,7 @@ TEST(SnapKernel, AgreesNextToRoundingBoundaries) {
 TEST(SnapKernel, AgreesOnWholeChunks) {
   Inputs inputs(99);
   for (const bool bounded : {true, false}) {
-    SnappingOptions options = {.epsilon = Rational(1, 4), .sensitivity = Dyadic(1)};
+    MechanismOptions options = {.epsilon = Rational(1, 4), .sensitivity = Dyadic(1)};
     if (bounded) {
       options.lower = 0;
       options.upper = 100;

@@ -29,7 +29,7 @@ double mass(double a, double b, double scale) {
 
 struct Case {
   std::string name;
-  SnappingOptions options;
+  MechanismOptions options;
   double value;
 };
 
@@ -84,11 +84,11 @@ void expect_law(const std::map<double, double>& probabilities, const std::vector
 std::vector<Case> cases() {
   const auto options = [](const Rational& epsilon, double sensitivity, std::optional<double> lower,
                           std::optional<double> upper, const char* grid) {
-    return SnappingOptions{.epsilon = epsilon,
-                           .sensitivity = Dyadic(sensitivity),
-                           .lower = lower,
-                           .upper = upper,
-                           .grid = GridChoice::parse(grid)};
+    return MechanismOptions{.epsilon = epsilon,
+                            .sensitivity = Dyadic(sensitivity),
+                            .lower = lower,
+                            .upper = upper,
+                            .grid = GridChoice::parse(grid)};
   };
   return {
       {"notes", options(1, 1, -8, 8, "notes"), 0},

@@ -38,7 +38,7 @@ Snapping unit(GridChoice grid = GridChoice::notes()) {
   return Snapping({.epsilon = Rational(1), .sensitivity = Dyadic(1), .grid = grid});
 }
 
-Error refusal(const SnappingOptions& options) {
+Error refusal(const MechanismOptions& options) {
   try {
     const Snapping mechanism(options);
     return Error(ErrorCode::io, "", "was accepted");
@@ -47,7 +47,7 @@ Error refusal(const SnappingOptions& options) {
   }
 }
 
-void expect_refused(const SnappingOptions& options, const std::string& parameter, const std::string& text) {
+void expect_refused(const MechanismOptions& options, const std::string& parameter, const std::string& text) {
   const Error error = refusal(options);
   EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
   EXPECT_EQ(error.parameter(), parameter) << error.what();
@@ -136,7 +136,7 @@ TEST(Snapping, WorksForExtremeEpsilons) {
 
 TEST(Snapping, RefusesBoundsThatAreNotBounds) {
   const auto options = [](std::optional<double> lower, std::optional<double> upper) {
-    return SnappingOptions{.epsilon = Rational(1), .sensitivity = Dyadic(1), .lower = lower, .upper = upper};
+    return MechanismOptions{.epsilon = Rational(1), .sensitivity = Dyadic(1), .lower = lower, .upper = upper};
   };
   expect_refused(options(2, 1), "lower", "below upper");
   expect_refused(options(1, 1), "lower", "public constant");
@@ -157,7 +157,7 @@ TEST(Snapping, RefusesBoundsThatAreNotBounds) {
 }
 
 TEST(Snapping, RefusesWhatIsNoIntegerForAnIntegerStatistic) {
-  SnappingOptions options = {.epsilon = Rational(10), .sensitivity = Dyadic(1), .integer = true};
+  MechanismOptions options = {.epsilon = Rational(10), .sensitivity = Dyadic(1), .integer = true};
   EXPECT_NO_THROW(Snapping{options});
   options.grid = GridChoice::parse("2^-1");
   expect_refused(options, "grid", "integer");
@@ -369,7 +369,7 @@ TEST(SnappingBatch, RefusesWhatItCannotRelease) {
 
 TEST(SnappingBatch, AnOutputBeyondTheDoublesIsAnErrorOnlyThere) {
   const double greatest = std::numeric_limits<double>::max();
-  const SnappingOptions options = {.epsilon = Rational(1), .sensitivity = Dyadic(0x1p1000)};
+  const MechanismOptions options = {.epsilon = Rational(1), .sensitivity = Dyadic(0x1p1000)};
   const Snapping unbounded(options);
   // S = -1: noise upwards.
   const std::vector<std::uint64_t> words(40, half + 1);
@@ -389,7 +389,7 @@ TEST(SnappingBatch, AnOutputBeyondTheDoublesIsAnErrorOnlyThere) {
     RecordedTape one({half + 1});
     EXPECT_GT(unbounded.replay(Dyadic(greatest), one, {.slow_only = slow_only}), Dyadic(greatest));
     // An upper bound keeps it among the doubles.
-    SnappingOptions with_bound = options;
+    MechanismOptions with_bound = options;
     with_bound.upper = 0x1p1020;
     tape.rewind();
     Snapping(with_bound).replay(values, out, tape, {.slow_only = slow_only});

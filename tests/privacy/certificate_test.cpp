@@ -13,6 +13,7 @@
 #include "mechanism/law_oracle.h"
 #include "mechanism/shared/precision_law.h"
 #include "snapdp/error.h"
+#include "snapdp/mechanism/law.h"
 
 namespace snapdp {
 
@@ -40,25 +41,25 @@ TEST(Certificate, OfExactModeIsTheRatioOfSensitivityAndScale) {
 
 // With one bound there are values and outputs as far from it as one likes: no bound shortens the largest loss.
 TEST(Certificate, WithOneBoundIsThatWithoutAny) {
-  for (const NoiseKind noise : {NoiseKind::laplace, NoiseKind::geometric}) {
+  for (const NoiseKind noise : {NoiseKind::exact, NoiseKind::geometric}) {
     for (const bool up : {false, true}) {
-      const LossQuestion question{.scale = 2,
-                                  .sensitivity = 3,
-                                  .grid = Grid(noise == NoiseKind::geometric ? 0 : 1),
-                                  .lower = up ? std::nullopt : std::optional(-1.0),
-                                  .upper = up ? std::optional(-1.0) : std::nullopt,
-                                  .noise = noise};
+      const Noise question{.scale = 2,
+                           .sensitivity = 3,
+                           .grid = Grid(noise == NoiseKind::geometric ? 0 : 1),
+                           .lower = up ? std::nullopt : std::optional(-1.0),
+                           .upper = up ? std::optional(-1.0) : std::nullopt,
+                           .kind = noise};
       const Certificate certificate = certify(question);
       EXPECT_EQ(certificate.bound, Rational(3, 2));
       EXPECT_EQ(certificate.witness, Rational(3, 2));
-      LossQuestion far = question;
+      Noise far = question;
       (up ? far.lower : far.upper) = up ? -1000 : 1000;
       EXPECT_EQ(certify(far).bound, certificate.bound);
-      LossQuestion near = question;
+      Noise near = question;
       (up ? near.lower : near.upper) = up ? -3 : 1;
       EXPECT_LT(certify(near).bound, certificate.bound);
       // All outputs and all pairs of values near the bound: the loss occurs, and none is larger.
-      const OutputNoise law{
+      const Noise law{
           .scale = 2, .grid = question.grid, .lower = question.lower, .upper = question.upper, .kind = noise};
       double largest = 0;
       for (int i = 0; i <= 24; ++i) {
@@ -98,7 +99,7 @@ TEST(Certificate, OfExactModeIsTheLargestLossThereIs) {
                                    {3, 5, -2, 0.1, 4.9},     {1, 6, 2, -1.25, 5.5}};
   for (const Case& each : cases) {
     const Certificate certificate = certify({.scale = each.scale,
-                                             .sensitivity = each.sensitivity,
+                                             .sensitivity = to_dyadic(each.sensitivity, "sensitivity"),
                                              .grid = Grid(each.grid),
                                              .lower = each.lower,
                                              .upper = each.upper});
@@ -149,10 +150,10 @@ TEST(Certificate, OfGeometricNoiseCountsIntegers) {
   EXPECT_EQ(certify(counts).bound, certify(counts).witness);
   EXPECT_LE(certify(counts).bound, Rational(1, 2));
   const Certificate near =
-      certify({.scale = 4, .sensitivity = 3, .lower = 0, .upper = 2, .noise = NoiseKind::geometric});
+      certify({.scale = 4, .sensitivity = 3, .lower = 0, .upper = 2, .kind = NoiseKind::geometric});
   EXPECT_EQ(near.bound, Rational(1, 2));
   // Against the law, for every pair of integers and every output.
-  const OutputNoise noise{.scale = 4, .lower = 0, .upper = 2, .kind = NoiseKind::geometric};
+  const Noise noise{.scale = 4, .lower = 0, .upper = 2, .kind = NoiseKind::geometric};
   double largest = 0;
   for (int y = 0; y <= 2; ++y) {
     for (int z = 0; z <= 2; ++z) {
@@ -176,7 +177,7 @@ TEST(Certificate, OfMironovsMechanismEnclosesAnIndependentTable) {
                                              .sensitivity = 1,
                                              .lower = -half_width,
                                              .upper = half_width,
-                                             .mode = Mode::precision},
+                                             .kind = NoiseKind::notes},
                                             {.pairs = 12'000});
     const Rational excess = (certificate.witness - 1 / scale) / eta;
     EXPECT_GE(excess, row[2] * Rational(9, 10)) << scale << " " << half_width;
@@ -204,7 +205,7 @@ TEST(Certificate, OfSmallFormatsEnclosesEveryLoss) {
                                              .sensitivity = 1,
                                              .lower = -each.half_width,
                                              .upper = each.half_width,
-                                             .mode = Mode::precision,
+                                             .kind = NoiseKind::notes,
                                              .precision = each.precision},
                                             {.pairs = 10'000});
     PrecisionLaw law({each.precision, to_dyadic(each.scale, "scale"), grid}, half);
@@ -232,7 +233,7 @@ TEST(Certificate, OfSmallFormatsEnclosesEveryLoss) {
 
 TEST(Certificate, OfPrecisionModeAtManyBits) {
   const Mechanism mechanism(
-      {.epsilon = 1, .sensitivity = Dyadic(1), .lower = 0, .upper = 100, .mode = Mode::precision});
+      {.epsilon = 1, .sensitivity = Dyadic(1), .lower = 0, .upper = 100, .noise = NoiseKind::notes});
   const Certificate certificate = certify(mechanism, {.pairs = 4'000});
   const Rational inner = 1 / std::get<PrecisionSnapping>(mechanism.variant()).exact_scale().rational();
   EXPECT_GT(certificate.witness, inner);
@@ -272,12 +273,12 @@ TEST(Certificate, CoversWhatItShows) {
                            .sensitivity = Dyadic(1),
                            .lower = -8,
                            .upper = 8,
-                           .mode = Mode::precision});
+                           .noise = NoiseKind::notes});
   certificate = certify(claimed, {.pairs = 1000});
   EXPECT_GT(certificate.bound, claimed.epsilon());
   EXPECT_TRUE(certificate.covers(claimed.epsilon()));
   // Nothing covers what the claim is false for.
-  certificate = certify({.scale = 100, .sensitivity = 1, .lower = -1, .upper = 1, .mode = Mode::precision});
+  certificate = certify({.scale = 100, .sensitivity = 1, .lower = -1, .upper = 1, .kind = NoiseKind::notes});
   EXPECT_FALSE(certificate.covers(*certificate.notes_claim));
   EXPECT_TRUE(certificate.covers(certificate.bound));
 }
@@ -303,7 +304,7 @@ TEST(Certificate, OfSeveralCoordinatesIsBoundedInL1) {
   EXPECT_GT(narrow.witness, Rational(1, 5));
 }
 
-std::string parameter_refused(const LossQuestion& question) {
+std::string parameter_refused(const Noise& question) {
   try {
     certify(question);
   } catch (const Error& error) {
@@ -316,17 +317,17 @@ std::string parameter_refused(const LossQuestion& question) {
 
 // In precision mode the roundings cost something in each number; the worst is an equal share of the distance for all.
 TEST(Certificate, OfSeveralNumbersInPrecisionMode) {
-  LossQuestion question{.scale = Rational(37, 4),
-                        .sensitivity = 6,
-                        .lower = -20,
-                        .upper = 20,
-                        .mode = Mode::precision,
-                        .precision = 11,
-                        .coordinates = 6};
+  Noise question{.scale = Rational(37, 4),
+                 .sensitivity = 6,
+                 .lower = -20,
+                 .upper = 20,
+                 .kind = NoiseKind::notes,
+                 .precision = 11,
+                 .coordinates = 6};
   const Certificate six = certify(question);
   question.coordinates = 1;
   const Certificate one = certify(question);
-  const Rational whole = question.sensitivity / question.scale;
+  const Rational whole = question.sensitivity.rational() / question.scale.exact();
   EXPECT_EQ(six.bound - whole, 6 * (one.bound - whole));
   EXPECT_GT(six.witness, one.bound);  // what one number's excess would promise is false
   EXPECT_LE(six.witness, six.bound);
@@ -337,7 +338,7 @@ TEST(Certificate, OfSeveralNumbersInPrecisionMode) {
                           .sensitivity = Dyadic(6),
                           .lower = -20,
                           .upper = 20,
-                          .mode = Mode::precision,
+                          .noise = NoiseKind::notes,
                           .precision = 12,
                           .coordinates = 6});
   const Certificate certified = certify(vector);
@@ -351,7 +352,7 @@ TEST(Certificate, RefusesWhatIsNoMechanism) {
   EXPECT_EQ(parameter_refused({.scale = 1, .sensitivity = 1, .lower = 2, .upper = 1}), "lower");
   EXPECT_EQ(parameter_refused({.scale = 1, .sensitivity = 1, .upper = INFINITY}), "upper");
   EXPECT_EQ(parameter_refused({.scale = 1, .sensitivity = 1, .coordinates = 0}), "coordinates");
-  LossQuestion integers{.scale = 1, .sensitivity = Rational(1, 2), .noise = NoiseKind::geometric};
+  Noise integers{.scale = 1, .sensitivity = Dyadic(0.5), .kind = NoiseKind::geometric};
   EXPECT_EQ(parameter_refused(integers), "sensitivity");
   integers.sensitivity = 1;
   integers.lower = 0.5;
@@ -359,11 +360,11 @@ TEST(Certificate, RefusesWhatIsNoMechanism) {
   integers.lower = 0;
   integers.upper = 3.25;
   EXPECT_EQ(parameter_refused(integers), "upper");
-  LossQuestion question{.scale = 1, .sensitivity = 1, .lower = -1, .upper = 1, .mode = Mode::precision};
+  Noise question{.scale = 1, .sensitivity = 1, .lower = -1, .upper = 1, .kind = NoiseKind::notes};
   EXPECT_EQ(parameter_refused(question), "nothing");
   question.scale = Rational(1, 3);
   EXPECT_EQ(parameter_refused(question), "scale");
-  question.scale = 1 + Rational(0x1p-53);
+  question.scale = Rational(1 + Rational(0x1p-53));
   EXPECT_EQ(parameter_refused(question), "scale");
   question.scale = Rational(0x1p-60);
   EXPECT_EQ(parameter_refused(question), "precision");
@@ -373,9 +374,6 @@ TEST(Certificate, RefusesWhatIsNoMechanism) {
   question.precision = 53;
   question.lower.reset();
   EXPECT_EQ(parameter_refused(question), "lower");
-  question.lower = -1;
-  question.noise = NoiseKind::geometric;
-  EXPECT_EQ(parameter_refused(question), "noise");
 }
 
 // With bounds so far apart that the probabilities of far outputs are no numbers of MPFR, and with losses whose exponential
@@ -392,7 +390,7 @@ TEST(Certificate, OfPrecisionModeWithBoundsFarApart) {
                                .sensitivity = Dyadic(each.sensitivity),
                                .lower = 0,
                                .upper = each.upper,
-                               .mode = Mode::precision});
+                               .noise = NoiseKind::notes});
     const Certificate certificate = certify(mechanism, {.pairs = 2'000});
     const Rational moved = std::min(Rational(each.sensitivity), Rational(each.upper));
     const Rational inner = moved / std::get<PrecisionSnapping>(mechanism.variant()).exact_scale().rational();
@@ -406,7 +404,7 @@ TEST(Certificate, OfPrecisionModeWithBoundsFarApart) {
 // A tail so rare that its probability as a fraction would fill the memory.
 TEST(Certificate, OfExactModeOnAGridFarCoarserThanTheNoise) {
   const Certificate certificate =
-      certify({.scale = 1, .sensitivity = Rational(0x1p40), .grid = Grid(40), .lower = 0, .upper = 0x1p40});
+      certify({.scale = 1, .sensitivity = Dyadic(0x1p40), .grid = Grid(40), .lower = 0, .upper = 0x1p40});
   // -ln P(noise >= 2^39), against hardly less than 0.
   EXPECT_NEAR(Rational(certificate.bound - Rational(0x1p39)).get_d(), std::log(2), 1e-15);
   EXPECT_LE(certificate.witness, certificate.bound);

@@ -28,13 +28,13 @@ const Rational tolerance(1, 1'000'000'000);
 
 TEST(Dilation, BothSignsMakeTheLawOfOutputs) {
   const UniformPowerLaw law;
-  for (const OutputNoise& noise : {OutputNoise{.scale = 1, .grid = Grid(0), .lower = -8, .upper = 8},
-                                   OutputNoise{.scale = 1.5, .grid = Grid(-1), .lower = 0, .upper = 4.25},
-                                   OutputNoise{.scale = 0.75, .grid = Grid(0)}}) {
+  for (const Noise& noise : {Noise{.scale = 1, .grid = Grid(0), .lower = -8, .upper = 8},
+                             Noise{.scale = 1.5, .grid = Grid(-1), .lower = 0, .upper = 4.25},
+                             Noise{.scale = 0.75, .grid = Grid(0)}}) {
     const Rational value(7, 8);
     const std::vector<LogInterval> intervals = output_intervals(noise, value, 20);
     const OutputLaw expected(noise, 0.875);
-    const double first = noise.lower ? *noise.lower : std::floor((0.875 - 20 * noise.scale));
+    const double first = noise.lower ? *noise.lower : std::floor((0.875 - 20 * noise.scale.up()));
     const double step = noise.grid.spacing().to_double_nearest();
     for (std::size_t i = 0; i < intervals.size(); ++i) {
       const Enclosure p = law.probability(intervals[i]);
@@ -53,7 +53,7 @@ TEST(Dilation, TheMechanismsOutputsArePrivate) {
   for (const auto& [scale, grid, bound] :
        {std::tuple(1.0, 0L, 4.0), std::tuple(1.0, 0L, 0.0), std::tuple(0.75, 1L, 3.5),
         std::tuple(2.0, -1L, 2.0), std::tuple(1.25, 0L, 0.0)}) {
-    OutputNoise noise{.scale = scale, .grid = Grid(grid)};
+    Noise noise{.scale = scale, .grid = Grid(grid)};
     if (bound > 0) {
       noise.lower = -bound;
       noise.upper = bound;
@@ -71,7 +71,7 @@ TEST(Dilation, TheMechanismsOutputsArePrivate) {
 
 TEST(Dilation, TooSmallALossIsCaught) {
   const UniformPowerLaw law;
-  const OutputNoise noise{.scale = 1, .grid = Grid(0), .lower = -4, .upper = 4};
+  const Noise noise{.scale = 1, .grid = Grid(0), .lower = -4, .upper = 4};
   const std::vector<LogInterval> intervals = output_intervals(noise, 0);
   const Enclosure delta = dilation_divergence(law, intervals, Rational(9, 10), 1, Rational(1, 1000));
   EXPECT_GT(delta.lower, Rational(1, 50));
@@ -97,7 +97,7 @@ TEST(Dilation, TooSmallALossIsCaught) {
 // Geometric noise on the integers at epsilon = 4 and a grid of 1/4: shifts of a whole epsilon pass, half of it does not.
 TEST(Dilation, EveryShiftIsLookedAt) {
   const LatticePowerLaw law(4);
-  const OutputNoise noise{.scale = 0.25, .grid = Grid(-2)};
+  const Noise noise{.scale = 0.25, .grid = Grid(-2)};
   const std::vector<LogInterval> intervals = output_intervals(noise, 0);
   for (const int shift : {-4, 4}) {
     std::vector<LogInterval> moved = intervals;
@@ -117,7 +117,7 @@ TEST(Dilation, EveryShiftIsLookedAt) {
 TEST(Dilation, LiftsToOutputs) {
   const UniformPowerLaw law;
   for (const bool clamped : {false, true}) {
-    OutputNoise noise{.scale = 1, .grid = Grid(0)};
+    Noise noise{.scale = 1, .grid = Grid(0)};
     if (clamped) {
       noise.lower = -2.5;
       noise.upper = 3;
@@ -154,7 +154,7 @@ TEST(Dilation, OfPrecisionModeIsLiftedWithMore) {
                                            .sensitivity = 1,
                                            .lower = -half_width,
                                            .upper = half_width,
-                                           .mode = Mode::precision,
+                                           .kind = NoiseKind::notes,
                                            .precision = precision});
   PrecisionLaw law({precision, Dyadic(1), Grid(0)}, Dyadic(half_width));
   const auto divergence = [&](const Dyadic& x, const Dyadic& y, const Rational& epsilon) {
@@ -248,18 +248,19 @@ TEST(Dilation, FarTailsAreEnclosedInNumbersOfOneSize) {
   EXPECT_GT(all.lower, 1 - Rational(1e-300));
 }
 
-DilationQuestion question(const OutputNoise& noise, const Rational& epsilon) {
-  return {.noise = noise, .sensitivity = 1, .epsilon = epsilon};
+DilationQuestion question(const Noise& noise, const Rational& epsilon) {
+  Noise of_one = noise;
+  of_one.sensitivity = 1;
+  return {.noise = of_one, .epsilon = epsilon};
 }
 
 TEST(DilationCheck, HoldsForEveryNeighborOfManyValues) {
   for (const auto& [scale, grid] : {std::pair(1.0, 0L), {0.75, 1L}, {2.0, -3L}, {0.5, -6L}, {8.0, 5L}}) {
     const Rational epsilon = 1 / Rational(scale);
-    for (const OutputNoise& noise :
-         {OutputNoise{.scale = scale, .grid = Grid(grid)},
-          OutputNoise{.scale = scale, .grid = Grid(grid), .lower = -2.25, .upper = 3},
-          OutputNoise{.scale = scale, .grid = Grid(grid), .upper = 3},
-          OutputNoise{.scale = scale, .grid = Grid(grid), .lower = -2.25}}) {
+    for (const Noise& noise : {Noise{.scale = scale, .grid = Grid(grid)},
+                               Noise{.scale = scale, .grid = Grid(grid), .lower = -2.25, .upper = 3},
+                               Noise{.scale = scale, .grid = Grid(grid), .upper = 3},
+                               Noise{.scale = scale, .grid = Grid(grid), .lower = -2.25}}) {
       for (const Rational& value :
            {Rational(-9, 4), Rational(0), Rational(5, 16), Rational(1, 3), Rational(3)}) {
         const DilationCheck check = check_dilation(question(noise, epsilon), value);
@@ -278,7 +279,7 @@ TEST(DilationCheck, HoldsForEveryNeighborOfManyValues) {
 
 // A claim that is a little too small is found false, with about the delta that the outputs really have.
 TEST(DilationCheck, FindsFalseClaims) {
-  const OutputNoise noise{.scale = 1, .grid = Grid(0), .lower = -4, .upper = 4};
+  const Noise noise{.scale = 1, .grid = Grid(0), .lower = -4, .upper = 4};
   for (const Rational& value : {Rational(0), Rational(4), Rational(1, 2)}) {
     const DilationCheck check = check_dilation(question(noise, Rational(9, 10)), value);
     double largest = 0;
@@ -297,7 +298,7 @@ TEST(DilationCheck, FindsFalseClaims) {
   EXPECT_GT(check_dilation(question(noise, Rational(9999, 10000)), 0).delta.lower, 0);
   EXPECT_EQ(check_dilation(question(noise, Rational(10001, 10000)), 0).delta.lower, 0);
   // Between near bounds less is lost, and a smaller claim is true: values and outputs 0 and 1 only.
-  const OutputNoise near{.scale = 1, .grid = Grid(0), .lower = 0, .upper = 1};
+  const Noise near{.scale = 1, .grid = Grid(0), .lower = 0, .upper = 1};
   const Certificate certificate = certify({.scale = 1, .sensitivity = 1, .lower = 0, .upper = 1});
   EXPECT_LT(certificate.bound, 1);
   const DilationCheck kept = check_dilation(question(near, certificate.bound + Rational(1e-20)), 0);
@@ -315,7 +316,7 @@ TEST(DilationCheck, RefusesWhatItCannotCheck) {
     }
     return std::string("nothing");
   };
-  const auto with = [](const OutputNoise& noise) { return question(noise, 1); };
+  const auto with = [](const Noise& noise) { return question(noise, 1); };
   EXPECT_THAT(refused(with({.scale = 1, .kind = NoiseKind::geometric})), StartsWith("noise"));
   EXPECT_THAT(refused(with({.scale = 0})), StartsWith("scale"));
   EXPECT_THAT(refused(with({.scale = 1, .lower = 1, .upper = 1})), StartsWith("lower"));
@@ -335,9 +336,9 @@ TEST(DilationCheck, RefusesWhatItCannotCheck) {
   asked.epsilon = 0;
   EXPECT_THAT(refused(asked), StartsWith("epsilon"));
   asked = with({.scale = 1});
-  asked.sensitivity = 0;
+  asked.noise.sensitivity = 0;
   EXPECT_THAT(refused(asked), StartsWith("sensitivity"));
-  asked.sensitivity = 1001;
+  asked.noise.sensitivity = 1001;
   EXPECT_THAT(refused(asked), StartsWith("sensitivity"));
   asked = with({.scale = 1});
   for (const Rational& bad : {Rational(0), Rational(1e-31), Rational(1, 2)}) {

@@ -177,13 +177,13 @@ TEST_F(LedgerAccountantTest, ManyDifferentReleasesKeepTheTotalShort) {
 // One rule of debits: the relation holds for what is debited, and the certificate covers it.
 TEST_F(LedgerAccountantTest, WhatIsDebitedIsCovered) {
   NoiseOptions precise{.epsilon = "9/16"};
-  precise.mode = Mode::precision;
+  precise.noise = NoiseKind::notes;
   precise.precision = 10;
   const VectorDomain eight = VectorDomain({{AtomType::real, false, false, Bounds(-4, 4)}}).of_size(1);
   const std::vector<Measurement> all = {
       mean_age(0.3), make_mean(eight, change_one()) >> make_snapping(NoiseOptions{.epsilon = 1}),
       make_histogram(untrusted_domain({AtomType::real}).of_size(20), change_one(), Bins::numbers({1, 2})) >>
-          make_snapping({.epsilon = 1, .mode = Mode::precision})};
+          make_snapping({.epsilon = 1, .noise = NoiseKind::notes})};
   for (const Measurement& measurement : all) {
     EXPECT_EQ(measurement.price(), measurement.mechanism().epsilon());
     EXPECT_TRUE(measurement.privacy().holds(measurement.distance(), measurement.price()));
@@ -193,7 +193,7 @@ TEST_F(LedgerAccountantTest, WhatIsDebitedIsCovered) {
   // Where only the notes' claim is within epsilon, what is proved is debited.
   const VectorDomain reals = VectorDomain({{AtomType::real, false, false, Bounds(0, 8)}}).of_size(8);
   const Measurement claimed = make_sum(reals, change_one()) >>
-                              make_snapping({.epsilon = "9/16", .mode = Mode::precision, .precision = 12});
+                              make_snapping({.epsilon = "9/16", .noise = NoiseKind::notes, .precision = 12});
   ASSERT_FALSE(claimed.mechanism().loss_is_proved());
   EXPECT_GT(claimed.price(), Rational(9, 16));
   EXPECT_EQ(claimed.price(), claimed.loss());

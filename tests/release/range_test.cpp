@@ -130,8 +130,7 @@ TEST(Range, GammaWidensThePublicRange) {
     ASSERT_TRUE(own);
     EXPECT_LE(Rational(own->lower), domain.range->lower().rational());
     EXPECT_GE(Rational(own->upper), domain.range->upper().rational());
-    const ChosenBounds least =
-        minimal_bounds(mechanism.scale(), mechanism.grid(), *own, 0.01, mechanism.noise());
+    const ChosenBounds least = minimal_bounds(mechanism.noise(), *own, 0.01);
     EXPECT_EQ(mechanism.lower(), least.lower);
     EXPECT_EQ(mechanism.upper(), least.upper);
     EXPECT_LT(least.lower, own->lower);
@@ -233,7 +232,7 @@ TEST(Range, PrecisionModeNeedsBothEnds) {
   // Constants make the mode available where the rows are private.
   for (const std::string& keys : {count, sum, distinct}) {
     const Plan plan = plan_of(add_remove_head, keys + precise + "range = [0, 5000]");
-    EXPECT_EQ(mechanism_of(plan).mode(), Mode::precision);
+    EXPECT_EQ(mechanism_of(plan).kind(), NoiseKind::notes);
     EXPECT_EQ(mechanism_of(plan).upper(), 5000);
     EXPECT_TRUE(plan.statistics().front().measurements.front().certificate.covers(1));
     EXPECT_THAT(refused(add_remove_head, keys + precise), HasSubstr("declare constants"));
@@ -247,8 +246,8 @@ TEST(Range, PrecisionModeNeedsBothEnds) {
   // Several numbers cost more than the notes' formula knows.
   EXPECT_THAT(refused(change_one_head, histogram + precise + "range = { gamma = 0.1 }"),
               HasSubstr("for statistics of one number"));
-  EXPECT_EQ(mechanism_of(plan_of(add_remove_head, histogram + precise + "range = [0, 5000]")).mode(),
-            Mode::precision);
+  EXPECT_EQ(mechanism_of(plan_of(add_remove_head, histogram + precise + "range = [0, 5000]")).kind(),
+            NoiseKind::notes);
   EXPECT_THAT(refused(change_one_head, mean + precise + "precision = 100\nrange = { gamma = 0.1 }"),
               HasSubstr("118 bits or more"));
 }
@@ -271,7 +270,7 @@ TEST(Range, AccuracyTakesTheClampedRange) {
     const std::string range = "[" + to_string(Rational(mechanism_of(plan).lower().value_or(-1e6))) + ", " +
                               to_string(Rational(mechanism_of(plan).upper().value_or(1e6))) + "]";
     const std::string same =
-        mean + (statistic.specification.mode == Mode::precision ? "mode = \"precision\"\n" : "") +
+        mean + (statistic.specification.noise == NoiseKind::notes ? "mode = \"precision\"\n" : "") +
         "range = [\"" + replaced(range.substr(1, range.size() - 2), ", ", "\", \"") + "\"]";
     const Plan less =
         plan_of(change_one_head, same, "epsilon = \"" + to_string(Rational(statistic.epsilon - unit)) + "\"");
@@ -325,7 +324,7 @@ TEST(Range, ReleasesLieBetweenTheConstants) {
 TEST(Guesses, GiveTheMeanBias) {
   const std::string guesses = "guesses = [0, [50, 2], \"99.5\"]\n";
   const Plan plan = plan_of(change_one_head, mean + guesses);
-  const OutputNoise noise = mechanism_of(plan).output_noise();
+  const Noise noise = mechanism_of(plan).noise().centered();
   const double expected = (bias(noise, 0) + 2 * bias(noise, 50) + bias(noise, 99.5)) / 4;
   const Json json = Json::parse(plan.to_json()).at("statistics").at(0);
   EXPECT_NEAR(json.at("utility").at("expected_bias").get<double>(), expected, 1e-15);
@@ -341,11 +340,11 @@ TEST(Guesses, GiveTheMeanBias) {
 
   // About the middle of the bounds, in precision mode; of each bin alike.
   const Plan precise = plan_of(change_one_head, mean + guesses + "mode = \"precision\"");
-  const OutputNoise centered = mechanism_of(precise).output_noise();
+  const Noise centered = mechanism_of(precise).noise().centered();
   EXPECT_NEAR(*precise.statistics().front().expected_bias,
               (bias(centered, -50) + 2 * bias(centered, 0) + bias(centered, 49.5)) / 4, 1e-15);
   const Plan bins = plan_of(change_one_head, histogram + "guesses = [0, 333]\nnoise = \"geometric\"");
-  const OutputNoise integers = mechanism_of(bins).output_noise();
+  const Noise integers = mechanism_of(bins).noise().centered();
   EXPECT_NEAR(*bins.statistics().front().expected_bias, (bias(integers, 0) + bias(integers, 333)) / 2, 1e-15);
   // Weights count relative to each other only, however large.
   EXPECT_EQ(

@@ -108,7 +108,7 @@ void check(const char* name, const Mechanism& mechanism, double middle, double w
 }
 
 void check_all() {
-  using Laplace = SnappingOptions;
+  using Laplace = MechanismOptions;
   check("snapping, bounds",
         Snapping(Laplace{.epsilon = 1, .sensitivity = Dyadic(1), .lower = -8, .upper = 8}), 0, 12, false, 1);
   check("snapping, no bounds", Snapping(Laplace{.epsilon = Rational(1, 3), .sensitivity = Dyadic(1)}), 1e6,

@@ -115,8 +115,8 @@ TEST(Measurement, InPrecisionMode) {
   const auto ages = vector_domain<double>().of_size(1000);
   const Aggregation mean = make_clamp(ages, change_one(), Bounds(0, 100)) >> make_mean();
   const Measurement exact = mean >> make_snapping({.epsilon = "1/4", .grid = GridChoice::notes()});
-  const Measurement precise = mean >> make_snapping({.epsilon = "1/4", .mode = Mode::precision});
-  EXPECT_EQ(precise.mechanism().mode(), Mode::precision);
+  const Measurement precise = mean >> make_snapping({.epsilon = "1/4", .noise = NoiseKind::notes});
+  EXPECT_EQ(precise.mechanism().kind(), NoiseKind::notes);
   EXPECT_LE(precise.mechanism().stated_loss(), Rational(1, 4));
   EXPECT_GT(precise.mechanism().stated_loss(), Rational(1, 4) - Rational(0x1p-100));
   EXPECT_GE(precise.loss(2), precise.loss());
@@ -134,11 +134,11 @@ TEST(Measurement, InPrecisionMode) {
   AtomDomain column = atom_domain<double>();
   column.bounds = Bounds(0, 3);
   EXPECT_THROW(make_sum(VectorDomain({column}), symmetric_distance()) >>
-                   make_snapping({.epsilon = "1", .mode = Mode::precision}),
+                   make_snapping({.epsilon = "1", .noise = NoiseKind::notes}),
                Error);
   EXPECT_THROW(mean >> make_snapping({.epsilon = "1/4", .precision = 118}), Error);
   EXPECT_THROW(
-      mean >> make_snapping({.epsilon = "1/4", .grid = GridChoice(Grid(-10)), .mode = Mode::precision}),
+      mean >> make_snapping({.epsilon = "1/4", .grid = GridChoice(Grid(-10)), .noise = NoiseKind::notes}),
       Error);
 }
 
@@ -146,7 +146,7 @@ TEST(Measurement, WithGeometricNoise) {
   const Aggregation histogram =
       make_histogram(untrusted_domain({AtomType::real}).of_size(6), change_one(), Bins::numbers({1, 2}));
   const Measurement geometric = histogram >> make_snapping({.epsilon = "1", .noise = NoiseKind::geometric});
-  EXPECT_EQ(geometric.mechanism().noise(), NoiseKind::geometric);
+  EXPECT_EQ(geometric.mechanism().kind(), NoiseKind::geometric);
   EXPECT_EQ(geometric.loss(), 1);
   EXPECT_TRUE(geometric.mechanism().loss_is_proved());
   InMemoryAccountant budget(1000);

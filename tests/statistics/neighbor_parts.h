@@ -216,7 +216,7 @@ inline void add_measurements(NeighborParts& parts) {
   NoiseOptions geometric{.epsilon = "1/3"};
   geometric.noise = NoiseKind::geometric;
   NoiseOptions precise{.epsilon = 4};
-  precise.mode = Mode::precision;
+  precise.noise = NoiseKind::notes;
   const VectorDomain rows({integer_in(Bounds(-7, 3))});
   const VectorDomain reals({real_in(Bounds(Dyadic(-0.1), Dyadic(0.3)))});
   for (const NoiseOptions& noise : {NoiseOptions{.epsilon = "1/3"}, unit, geometric}) {

@@ -53,7 +53,7 @@ Measurement histogram(long n, std::size_t bins, const Epsilon& epsilon, long bit
   for (std::size_t i = 0; i < bins; ++i) categories.emplace_back(static_cast<std::int64_t>(i));
   return make_histogram(untrusted_domain({AtomType::real}).of_size(static_cast<std::uint64_t>(n)),
                         change_one(), Bins::numbers(std::move(categories))) >>
-         make_snapping({.epsilon = epsilon, .mode = Mode::precision, .precision = bits});
+         make_snapping({.epsilon = epsilon, .noise = NoiseKind::notes, .precision = bits});
 }
 
 Measurement hierarchy(long n, std::size_t leaves, const Epsilon& epsilon, long bits) {
@@ -61,7 +61,7 @@ Measurement hierarchy(long n, std::size_t leaves, const Epsilon& epsilon, long b
   for (std::size_t i = 0; i <= leaves; ++i) edges.emplace_back(static_cast<std::int64_t>(i));
   return make_hierarchy(vector_domain<double>().of_size(static_cast<std::uint64_t>(n)), change_one(),
                         HierarchyLayout(std::move(edges), 2)) >>
-         make_snapping({.epsilon = epsilon, .mode = Mode::precision, .precision = bits});
+         make_snapping({.epsilon = epsilon, .noise = NoiseKind::notes, .precision = bits});
 }
 
 TEST(PrecisionVectors, CountTheNumbersThatDiffer) {
@@ -77,7 +77,7 @@ TEST(PrecisionVectors, CountTheNumbersThatDiffer) {
   const Aggregation by_key = make_grouped(untrusted_domain({AtomType::real, AtomType::real}),
                                           symmetric_distance(), Bins::numbers({1, 2, 3, 4, 5}), distinct);
   NoiseOptions options{.epsilon = 3};
-  options.mode = Mode::precision;
+  options.noise = NoiseKind::notes;
   EXPECT_EQ((by_key >> make_snapping(options)).mechanism().coordinates(), 1U);
   options.distance = 2;
   EXPECT_EQ((by_key >> make_snapping(options)).mechanism().coordinates(), 2U);
@@ -90,7 +90,7 @@ TEST(PrecisionVectors, CountTheNumbersThatDiffer) {
                           std::shared_ptr<const Fold>(&histogram_of_rows.fold(), [](const Fold*) {}),
                           [&](const Totals& totals) { return histogram_of_rows.finish(totals); });
   NoiseOptions real_options{.epsilon = 1};
-  real_options.mode = Mode::precision;
+  real_options.noise = NoiseKind::notes;
   EXPECT_EQ((finer >> make_snapping(real_options)).mechanism().coordinates(), 3U);
 }
 
@@ -160,12 +160,12 @@ TEST(PrecisionVectors, RefuseWhatTheRoundingsLeaveNoRoomFor) {
   }
   EXPECT_THROW(Mechanism({.epsilon = 1, .sensitivity = Dyadic(1), .coordinates = 0}), Error);
   // 2^20 numbers at 2^-118 each leave room; at 2^-20 each they do not.
-  PrecisionSnappingOptions options{.epsilon = 1,
-                                   .sensitivity = Dyadic(Integer(1), 20),
-                                   .lower = 0,
-                                   .upper = 0x1p23,
-                                   .precision = 118,
-                                   .coordinates = std::size_t{1} << 20};
+  MechanismOptions options{.epsilon = 1,
+                           .sensitivity = Dyadic(Integer(1), 20),
+                           .lower = 0,
+                           .upper = 0x1p23,
+                           .precision = 118,
+                           .coordinates = std::size_t{1} << 20};
   EXPECT_LE(PrecisionSnapping(options).loss_bound(), 1);
   options.precision = 20;
   EXPECT_THROW(PrecisionSnapping{options}, Error);

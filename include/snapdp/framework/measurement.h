@@ -17,8 +17,8 @@
 #include "snapdp/framework/accountant.h"
 #include "snapdp/framework/aggregation.h"
 #include "snapdp/mechanism/accuracy.h"
-#include "snapdp/mechanism/grid_choice.h"
 #include "snapdp/mechanism/mechanism.h"
+#include "snapdp/mechanism/noise.h"
 #include "snapdp/mechanism/range_choice.h"
 #include "snapdp/random/system_generator.h"
 
@@ -31,9 +31,8 @@ class Paid;  // that the debit stands
 struct NoiseOptions {
   Epsilon epsilon;  // at `distance` of the input metric
   GridChoice grid = {};
-  Mode mode = Mode::exact;
-  std::optional<long> precision = {};    // bits, in precision mode
-  NoiseKind noise = NoiseKind::laplace;  // geometric: for integer statistics
+  NoiseKind noise = NoiseKind::exact;  // geometric: for integer statistics
+  std::optional<long> precision = {};  // bits, of notes
   // How far apart neighboring datasets are, at least 1: 1, or the rows that one privacy unit may contribute.
   std::uint64_t distance = 1;
   // What values and outputs are clamped to: the statistic's public range unless something else is chosen.
@@ -46,8 +45,8 @@ struct Release {
   Rational loss;
 };
 
-// The public range of a statistic as it is rounded to its grid, before a mechanism clamps it: ends rounded outward to
-// doubles. Absent where the range depends on private data.
+// The public range of a statistic as it is rounded to its grid, before a mechanism clamps it: ends rounded
+// outward to doubles. Absent where the range depends on private data.
 std::optional<StatisticRange> public_range(const StatisticDomain& statistic);
 
 class Measurement {
@@ -68,10 +67,11 @@ class Measurement {
   const Rational& distance() const { return distance_; }
   // The loss at distance d_in, exact; at most the requested epsilon at distance().
   Rational loss(const Rational& d_in = 1) const { return privacy_.forward(d_in); }
-  // What a release debits: the requested epsilon, as privacy() holds for it at distance(); in precision mode, where only
-  // the notes' claim may be that low, loss(distance()). privacy().holds(distance(), price()) is always true.
+  // What a release debits: the requested epsilon, as privacy() holds for it at distance(); in precision mode,
+  // where only the notes' claim may be that low, loss(distance()). privacy().holds(distance(), price()) is
+  // always true.
   const Rational& price() const { return price_; }
-  // See Mechanism::accuracy. Between constants narrower than the public range it is that of the clamped statistic.
+  // See accuracy_of(). Between constants narrower than the public range it is that of the clamped statistic.
   Accuracy accuracy(const FailureRate& alpha) const;
 
   // Folds the rows, debits price(), then draws. Throws before the debit: bad_data naming "rows" when they are not in the

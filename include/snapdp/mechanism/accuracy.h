@@ -1,10 +1,12 @@
 // Accuracy of rounded Laplace noise, known before any row is read: an a with P(|out - y| > a) <= alpha,
 // whatever the exact statistic y inside the bounds is.
 //
-//   const AccuracyQuery query{.scale = 4, .grid = Grid(2), .alpha = 0.05};
-//   tight_accuracy(query);         // 13.63...: the least a that holds for every real y
-//   conservative_accuracy(query);  // 13.98...: scale ln(1/alpha) + grid/2
-//   tight_accuracy({.scale = 4, .grid = Grid(2), .alpha = 0.05, .values = Grid(0)});  // 13: for every integer y
+//   accuracy_of({mechanism.noise(), 0.05});
+//
+//   const Noise noise{.scale = 4, .grid = Grid(2)};
+//   tight_accuracy({noise, 0.05});         // 13.63...: the least a that holds for every real y
+//   conservative_accuracy({noise, 0.05});  // 13.98...: scale ln(1/alpha) + grid/2
+//   tight_accuracy({.noise = noise, .alpha = 0.05, .values = Grid(0)});  // 13: for every integer y
 //
 //   // The least epsilon whose tight accuracy is 4 or better, for a real statistic and for a count:
 //   epsilon_for_accuracy({.sensitivity = 1, .accuracy = 4, .alpha = 0.05, .grid = GridChoice::notes()});
@@ -21,15 +23,11 @@
 #include <string_view>
 
 #include "snapdp/mechanism/grid_choice.h"
+#include "snapdp/mechanism/noise.h"
 #include "snapdp/numeric/grid.h"
 #include "snapdp/numeric/rational.h"
 
 namespace snapdp {
-
-enum class NoiseKind {
-  laplace,    // out = clamp(grid floor((clamp(y) + Laplace(scale)) / grid + 1/2))
-  geometric,  // integers: out = clamp(clamp(y) + K), P(K = k) = (1-q)/(1+q) q^|k|, q = e^(-1/scale)
-};
 
 // A probability of failure, exact and strictly between 0 and 1. A double means its shortest decimal: 0.05 is
 // one twentieth.
@@ -46,43 +44,46 @@ class FailureRate {
 };
 
 struct AccuracyQuery {
-  double scale;  // of the noise
-  Grid grid;     // spacing of the outputs; Grid(0) for geometric noise
+  Noise noise;  // whose bounds, when there are both, cap every accuracy at their distance
   FailureRate alpha;
   // What the statistic itself may be off by: g/2 when it is rounded to a grid g before noise. >= 0.
   Rational rounding_error = 0;
-  // upper - lower when both values and outputs are clamped to public bounds: no accuracy exceeds it. > 0.
-  std::optional<double> range = std::nullopt;
-  NoiseKind noise = NoiseKind::laplace;
-  // The grid that the statistic lives on, Grid(0) for integers: then only those y count, and the tight accuracy is a
-  // multiple of that grid or of the outputs', whichever is finer. Absent: any real number. With geometric noise
-  // statistics are integers anyway.
+  // The grid that the statistic lives on, Grid(0) for integers: then only those y count, and the tight
+  // accuracy is a multiple of that grid or of the outputs', whichever is finer. Absent: any real number. With
+  // geometric noise statistics are integers anyway. Notes whose own grid is finer than this take all real
+  // values.
   std::optional<Grid> values = std::nullopt;
 };
 
-// scale ln(1/alpha) + grid/2, the notes' formula; valid for geometric noise too.
+// scale ln(1/alpha) + grid/2, the notes' formula; valid for geometric noise too. With notes' noise, here and
+// below, what its arithmetic and the last rounding to a double may add is included.
 double conservative_accuracy(const AccuracyQuery& query);
 
-// The least a that holds for every y when nothing is clamped; with clamps it stays valid. 0 is common for integers and
-// noise well below 1.
+// The least a that holds for every y when nothing is clamped; with clamps it stays valid. 0 is common for
+// integers and noise well below 1.
 double tight_accuracy(const AccuracyQuery& query);
 
-// The same over every real y in [lower, upper] with values and outputs clamped to it, lower < upper: less than
-// tight_accuracy where that is more than about half the range. query.range is ignored. The least double that holds, and
-// with a rounding_error at most one unit in the last place above it. With query.values the lesser of this and
-// tight_accuracy, which both hold.
-double clamped_accuracy(const AccuracyQuery& query, double lower, double upper);
-// The same where a bound may be absent. With one bound, or none, it is tight_accuracy without a range: farther from the
-// bound than that every fraction of the grid occurs, and clamping changes no miss.
-double clamped_accuracy(const AccuracyQuery& query, std::optional<double> lower, std::optional<double> upper);
+// The same over every real y between the bounds, with values and outputs clamped to them: less than
+// tight_accuracy where that is more than about half their distance. The least double that holds, and with a
+// rounding_error at most one unit in the last place above it. With query.values the lesser of this and
+// tight_accuracy, which both hold. With one bound, or none, it is tight_accuracy: farther from the bound than
+// that every fraction of the grid occurs, and clamping changes no miss. Not for notes' noise.
+double clamped_accuracy(const AccuracyQuery& query);
 
-// scale ln(1/alpha): Laplace noise without rounding, for comparison. Ignores grid, rounding_error and range.
+// scale ln(1/alpha): Laplace noise without rounding, for comparison. Ignores everything else.
 double laplace_accuracy(const AccuracyQuery& query);
 
-// The largest probability of an error above `accuracy` >= 0, over every real y, or every y on the grid `values`, and
-// without clamps, rounded up.
-double worst_miss(double scale, Grid grid, const Rational& accuracy,
-                  std::optional<Grid> values = std::nullopt);
+// The half-width a of an interval with P(|released - exact statistic| > a) <= alpha, for each coordinate.
+struct Accuracy {
+  double conservative;
+  double tight;  // at most that
+  double laplace;
+};
+Accuracy accuracy_of(const AccuracyQuery& query);
+
+// The largest probability of an error above `accuracy` >= 0, over every real y, or every y on the grid
+// `values`, and without clamps and the errors of arithmetic, rounded up. Not for geometric noise.
+double worst_miss(const Noise& noise, const Rational& accuracy, std::optional<Grid> values = std::nullopt);
 
 struct EpsilonQuery {
   Rational sensitivity;  // > 0
@@ -92,13 +93,15 @@ struct EpsilonQuery {
   bool integer = false;  // the statistic is an integer, and so are the outputs; see GridChoice
   Rational rounding_error = 0;
   std::optional<double> range = std::nullopt;
-  NoiseKind noise = NoiseKind::laplace;  // geometric: integers, and `grid` is ignored
+  // geometric: integers, and `grid` is ignored. Not notes, whose grid depends on the bounds: see
+  // least_epsilon().
+  NoiseKind noise = NoiseKind::exact;
 };
 
 // The least multiple of 2^-60 such that scale sensitivity/epsilon, rounded up to a double, and the grid
-// chosen for it have a tight accuracy, as reported, not above the target. (Integers: of all integers.) Throws invalid_argument when no
-// epsilon reaches the target (with the least target that can be reached), or when every epsilon does because
-// it is not below the range.
+// chosen for it have a tight accuracy, as reported, not above the target. (Integers: of all integers.) Throws
+// invalid_argument when no epsilon reaches the target (with the least target that can be reached), or when
+// every epsilon does because it is not below the range.
 Rational epsilon_for_accuracy(const EpsilonQuery& query);
 
 // The largest scale, a normal double, whose tight accuracy on the grid chosen for it is not above the target:

@@ -6,10 +6,10 @@
 //   law.quantile(Rational(1, 2));    // 0
 //   law.accuracy(0.05);              // the least a with P(|out - 0| > a) <= 0.05
 //
-// It is computed from the formulas of the mechanism alone and says nothing about any data: the value is a guess.
-// Results are correctly rounded to the nearest double, in the far tails too, unless a comment says otherwise. Outputs
-// that are doubles are required: |value| and |bound| at most 2^53 grid steps, or the constructor throws
-// invalid_argument naming a coarser grid.
+// It is computed from the formulas of the mechanism alone and says nothing about any data: the value is a
+// guess. Results are correctly rounded to the nearest double, in the far tails too, unless a comment says
+// otherwise. Outputs that are doubles are required: |value| and |bound| at most 2^53 grid steps, or the
+// constructor throws invalid_argument naming a coarser grid.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,11 @@
 #include <vector>
 
 #include "snapdp/mechanism/accuracy.h"
+#include "snapdp/mechanism/noise.h"
 #include "snapdp/numeric/grid.h"
 #include "snapdp/numeric/rational.h"
 
 namespace snapdp {
-
-// A mechanism as far as its law is concerned. Scale, grid and bounds are in the unit of the statistic.
-struct OutputNoise {
-  double scale;                                // > 0 and finite
-  Grid grid = Grid(0);                         // spacing of the outputs; Grid(0) for geometric noise
-  std::optional<double> lower = std::nullopt;  // public bounds on value and output; either may be absent
-  std::optional<double> upper = std::nullopt;  // lower < upper; integers for geometric noise
-  NoiseKind kind = NoiseKind::laplace;
-};
 
 // Where exact statistics lie.
 struct StatisticRange {
@@ -44,11 +36,11 @@ struct OutputProbability {
 
 class OutputLaw {
  public:
-  // The law for the exact statistic `value`, clamped to the bounds like any other; an integer for geometric noise.
-  // Throws invalid_argument naming the offending parameter.
-  OutputLaw(const OutputNoise& noise, double value);
+  // The law for the exact statistic `value`, clamped to the bounds like any other; an integer for geometric
+  // noise. Throws invalid_argument naming the offending parameter.
+  OutputLaw(const Noise& noise, double value);
 
-  const OutputNoise& noise() const noexcept { return noise_; }
+  const Noise& noise() const noexcept { return noise_; }
   double value() const noexcept { return value_; }
 
   // P(out = x); 0 when x is no output.
@@ -60,7 +52,8 @@ class OutputLaw {
   // invalid_argument unless 0 < p < 1.
   double quantile(const Rational& p) const;
 
-  // E[out], to the nearest double of value + (E[out] - value) with the difference correctly rounded; see bias.h.
+  // E[out], to the nearest double of value + (E[out] - value) with the difference correctly rounded; see
+  // bias.h.
   double mean() const;
   // E[(out - E[out])^2].
   double variance() const;
@@ -71,9 +64,9 @@ class OutputLaw {
   // invalid_argument otherwise.
   double accuracy(const FailureRate& alpha) const;
 
-  // Every output, in order, whose probability is at least `least` > 0 or that is not farther out than such a one;
-  // what is left lies beyond both ends, and so does what lies more than 2^53 grid steps from 0. Throws invalid_argument
-  // when there are more than ten million.
+  // Every output, in order, whose probability is at least `least` > 0 or that is not farther out than such a
+  // one; what is left lies beyond both ends, and so does what lies more than 2^53 grid steps from 0. Throws
+  // invalid_argument when there are more than ten million.
   struct Table {
     std::vector<OutputProbability> outputs;
     double below;    // P(out < the first output)
@@ -81,16 +74,16 @@ class OutputLaw {
     double cut = 0;  // how many outputs are missing because there were more than `most`
   };
   Table table(double least = 1e-15) const;
-  // The same with a limit of its own on each side of the value: a tiny one towards a bound, so that the table reaches it.
-  // Of more than `most` >= 1 outputs the `most` nearest to the value remain.
+  // The same with a limit of its own on each side of the value: a tiny one towards a bound, so that the table
+  // reaches it. Of more than `most` >= 1 outputs the `most` nearest to the value remain.
   Table table(double least_below, double least_above, std::optional<std::size_t> most = std::nullopt) const;
 
-  // The largest difference between P(out <= x) and P(value + Laplace(scale) <= x), over all x and without clamps:
-  // how far the grid takes the law from Laplace's. Only for NoiseKind::laplace.
+  // The largest difference between P(out <= x) and P(value + Laplace(scale) <= x), over all x and without
+  // clamps: how far the grid takes the law from Laplace's. Not for geometric noise.
   double distance_to_laplace() const;
 
  private:
-  OutputNoise noise_;
+  Noise noise_;
   double value_;
   double clamped_;  // the value, clamped
 };

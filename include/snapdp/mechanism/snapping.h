@@ -14,9 +14,9 @@
 // bounds are public. A range that depends on a private number of rows must not be used as bounds.
 //
 // Side channels: the fast path has no branch and no memory address that depends on the value or the noise. A
-// sample leaves it, for an evaluation in multiple precision, with probability below 2^-15 when scale / grid is
-// between 2^-36 and 2^28; the notes' grid and the automatic one of a real statistic always are. The big-integer
-// arithmetic around a Dyadic value takes a time that depends on its width in machine words.
+// sample leaves it, for an evaluation in multiple precision, with probability below 2^-15 when scale / grid
+// is between 2^-36 and 2^28; the notes' grid and the automatic one of a real statistic always are. The
+// big-integer arithmetic around a Dyadic value takes a time that depends on its width in machine words.
 //
 // Bits: a sample takes one word from the generator. Bit 0 is the sign: 0 for S = +1, 1 for S = -1. Bits 63
 // (first) to 1 (last) are the first 63 binary digits of U after the point. A sample that these do not decide
@@ -33,7 +33,7 @@
 #include <optional>
 #include <span>
 
-#include "snapdp/mechanism/grid_choice.h"
+#include "snapdp/mechanism/noise.h"
 #include "snapdp/numeric/dyadic.h"
 #include "snapdp/numeric/grid.h"
 #include "snapdp/numeric/instruction_set.h"
@@ -42,15 +42,6 @@
 #include "snapdp/random/word_source.h"
 
 namespace snapdp {
-
-struct SnappingOptions {
-  Rational epsilon = 0;    // requested privacy loss, > 0
-  Dyadic sensitivity = 0;  // largest distance between neighbouring values, > 0, in the unit of the value
-  std::optional<double> lower = {};  // public bounds on value and output; either may be absent
-  std::optional<double> upper = {};  // lower < upper
-  GridChoice grid = {};              // spacing of the outputs
-  bool integer = false;              // outputs must be integers: grid >= 1 and integral bounds
-};
 
 // How a replay computes; the result is the same for every choice.
 struct ReplayOptions {
@@ -78,22 +69,23 @@ struct SnapConstants {
 
 class Snapping {
  public:
-  // Throws invalid_argument naming the offending option. Rules beyond those of SnappingOptions: the scale
+  // Throws invalid_argument naming the offending option. Rules beyond those of MechanismOptions: the scale
   // sensitivity / epsilon and the grid are normal doubles; |bound| / grid <= 2^53, so that outputs are
-  // doubles.
-  explicit Snapping(const SnappingOptions& options);
+  // doubles; integer outputs have a grid >= 1 and integral bounds. `precision` is not about this mechanism.
+  explicit Snapping(const MechanismOptions& options);
 
+  const Noise& noise() const noexcept { return noise_; }
   const Rational& epsilon() const noexcept { return epsilon_; }
-  const Dyadic& sensitivity() const noexcept { return sensitivity_; }
+  const Dyadic& sensitivity() const noexcept { return noise_.sensitivity; }
   // The scale of the Laplace noise: sensitivity / epsilon, rounded up to a double.
-  double scale() const noexcept { return scale_; }
-  Grid grid() const noexcept { return grid_; }
-  const std::optional<double>& lower() const noexcept { return lower_; }
-  const std::optional<double>& upper() const noexcept { return upper_; }
+  double scale() const noexcept { return noise_.scale.up(); }
+  Grid grid() const noexcept { return noise_.grid; }
+  const std::optional<double>& lower() const noexcept { return noise_.lower; }
+  const std::optional<double>& upper() const noexcept { return noise_.upper; }
   bool integer() const noexcept { return integer_; }
   // Upper bound on the privacy loss between values at most sensitivity() apart: sensitivity / scale, exactly;
   // at most epsilon().
-  Rational loss_bound() const { return loss_bound(sensitivity_.rational()); }
+  Rational loss_bound() const { return loss_bound(sensitivity().rational()); }
   // The same between values at most `distance` >= 0 apart.
   Rational loss_bound(const Rational& distance) const;
 
@@ -119,11 +111,7 @@ class Snapping {
   Dyadic sample_slowly(const Dyadic& value, std::uint64_t word, WordSource& words) const;
 
   Rational epsilon_;
-  Dyadic sensitivity_;
-  double scale_ = 0;
-  Grid grid_ = Grid(0);
-  std::optional<double> lower_;
-  std::optional<double> upper_;
+  Noise noise_;
   bool integer_ = false;
   std::optional<Dyadic> exact_lower_;
   std::optional<Dyadic> exact_upper_;

@@ -5,13 +5,14 @@
 //   certificate.witness;   // two neighboring values and an output really have this loss
 //   certificate.bound;     // no neighboring values and no set of outputs have more
 //
-// The loss is ln(P(output | y) / P(output | y')), at its largest over all values y and y' at most the sensitivity apart
-// and all outputs. Both ends are rigorous: the witness is rounded down, the bound up.
+// The loss is ln(P(output | y) / P(output | y')), at its largest over all values y and y' at most the
+// sensitivity apart and all outputs. Both ends are rigorous: the witness is rounded down, the bound up.
 //
-// Exact mode and geometric noise: the law is exactly the real one, and the largest loss has a closed form, so that the
-// ends agree. Precision mode: the witness is found by a search over values and outputs; the probabilities it compares are
-// exact, with every rounding of the arithmetic in them. The bound is the proved one. The notes' claim is set beside them.
-// proofs/make_snapping.md and proofs/certify.md derive the formulas.
+// Exact mode and geometric noise: the law is exactly the real one, and the largest loss has a closed form, so
+// that the ends agree. Precision mode: the witness is found by a search over values and outputs; the
+// probabilities it compares are exact, with every rounding of the arithmetic in them. The bound is the proved
+// one. The notes' claim is set beside them. proofs/make_snapping.md and proofs/certify.md derive the
+// formulas.
 #pragma once
 
 #include <cstddef>
@@ -26,15 +27,15 @@ namespace snapdp {
 struct Certificate {
   Rational witness = 0;
   Rational bound = 0;
-  // Only of one number in precision mode: what the notes claim, which may lie below the bound, where it is not proved, and
-  // even below the witness, where it is false.
+  // Only of one number in precision mode: what the notes claim, which may lie below the bound, where it is
+  // not proved, and even below the witness, where it is false.
   std::optional<Rational> notes_claim = {};
   // How many bits the arithmetic has; absent in exact mode.
   std::optional<long> precision = {};
 
   bool notes_claim_holds() const { return !notes_claim || witness <= *notes_claim; }
-  // Whether it shows a loss of at most epsilon: by the bound; in precision mode also by the notes' claim, as long as no
-  // witness contradicts it. An empty certificate shows nothing.
+  // Whether it shows a loss of at most epsilon: by the bound; in precision mode also by the notes' claim, as
+  // long as no witness contradicts it. An empty certificate shows nothing.
   bool covers(const Rational& epsilon) const;
   // Decimals with enough digits to tell the ends apart, 30 at least: the witness rounded down, the others up.
   std::string witness_text() const;
@@ -43,37 +44,27 @@ struct Certificate {
       const;  // of the bound in exact mode, to which the claim tends with more bits
 };
 
-// A mechanism as far as its loss is concerned, also one that no release would run. Values are reals, of geometric noise
-// integers.
-struct LossQuestion {
-  Rational scale = 0;        // of the noise, > 0; in precision mode a number of `precision` bits
-  Rational sensitivity = 0;  // > 0, in L1 when there are several coordinates
-  Grid grid = Grid(0);       // exact mode; precision mode has the notes' own, and geometric noise none
-  std::optional<double> lower = {};  // bounds on value and output; precision mode needs both
-  std::optional<double> upper = {};
-  Mode mode = Mode::exact;
-  long precision = 53;
-  NoiseKind noise = NoiseKind::laplace;
-  std::size_t coordinates = 1;  // numbers with independent noise that may differ
-};
-
-// How many pairs of values the search of precision mode looks at: more find larger losses. Left out, as many as take
-// about a second: 40,000 up to 250 bits, fewer for more. Exact mode needs none.
+// How many pairs of values the search of precision mode looks at: more find larger losses. Left out, as many
+// as take about a second: 40,000 up to 250 bits, fewer for more. Exact mode needs none.
 struct CertificateEffort {
   std::optional<std::size_t> pairs = {};
 };
 
-// Throws invalid_argument naming the parameter that is out of range. In precision mode bounds closer together than the
-// noise scale, which mechanisms refuse, are answered too.
-Certificate certify(const LossQuestion& question, const CertificateEffort& effort = {});
-Certificate certify(const Mechanism& mechanism, const CertificateEffort& effort = {});
+// Also of noise that no mechanism adds: any scale, and in precision mode bounds closer together than it.
+// Throws invalid_argument naming the parameter that is out of range. Values are reals, of geometric noise
+// integers; the grid of precision mode is the notes', whatever the noise says.
+Certificate certify(const Noise& noise, const CertificateEffort& effort = {});
+inline Certificate certify(const Mechanism& mechanism, const CertificateEffort& effort = {}) {
+  return certify(mechanism.noise(), effort);
+}
 
-// The scale that precision mode gives its noise for this epsilon, between these bounds; see precision_snapping.h.
+// The scale that precision mode gives its noise for this epsilon, between these bounds; see
+// precision_snapping.h.
 Rational precision_scale(const Rational& epsilon, const Dyadic& sensitivity, double lower, double upper,
                          long precision);
 
-// Of several releases about the same rows: the bounds add up. The witness is the largest of theirs, as whoever sees all
-// the outputs sees each one.
+// Of several releases about the same rows: the bounds add up. The witness is the largest of theirs, as
+// whoever sees all the outputs sees each one.
 Certificate compose_certificates(std::span<const Certificate> parts);
 
 }  // namespace snapdp

@@ -67,10 +67,9 @@ struct StatisticSpecification {
   std::optional<Rational> weight;
   Rational alpha = Rational(1, 20);  // the probability with which the accuracy may be missed
   GridChoice grid;
-  Mode mode = Mode::exact;
-  std::optional<long> precision;         // bits, in precision mode
-  NoiseKind noise = NoiseKind::laplace;  // geometric: counts, histograms and sums of integers
-  RangeChoice range;                     // what values and outputs are clamped to
+  NoiseKind noise = NoiseKind::exact;  // geometric: counts, histograms and sums of integers
+  std::optional<long> precision;       // bits, in precision mode
+  RangeChoice range;                   // what values and outputs are clamped to
   // Public guesses at the statistic with their weights, for the expected bias in a plan; nothing else depends on them.
   std::vector<Rational> guesses;
   std::vector<Rational> guess_weights;
