@@ -199,14 +199,14 @@ TEST_F(AfterDebitTest, TheRehearsedLengthIsNear) {
   EXPECT_LT(longest, 3 * shortest);
 }
 
-// The counts below depend on it: the sum (FNV-1a) of all texts is the same whatever compiler made the test.
+// The counts below depend on it: the digest (FNV-1a) of all texts is the same whatever compiler made the test.
 TEST_F(AfterDebitTest, ASeedMeansTheSameSpecificationToEveryCompiler) {
-  std::uint64_t sum = 0xcbf29ce484222325;
+  std::uint64_t digest = 0xcbf29ce484222325;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const std::string text = RandomSpecification(seed).text();
-    for (const char byte : text) sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+    for (const char byte : text) digest = (digest ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
   }
-  EXPECT_EQ(sum, 0x34ea1909af9bcf07U);
+  EXPECT_EQ(digest, 0x34ea1909af9bcf07U);
 }
 
 TEST_F(AfterDebitTest, AnyPlanThatIsAcceptedIsReleasedKeptAndShown) {
