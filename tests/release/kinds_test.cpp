@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -35,6 +36,7 @@ const std::map<std::string, std::string> needed = {
     {"moment", "column = \"x\"\nbounds = [-1, 3]\norder = 3\n"},
     {"median", "column = \"x\"\nedges = [0, 1, 2.5]\n"},
     {"quantiles", "column = \"x\"\nedges = [0, 1, 2.5]\nquantiles = [0, 0.9]\n"},
+    {"range_count", "column = \"x\"\nbounds = [-1, 2.5]\n"},
 };
 
 Plan plan_of(const std::string& head, const Kind& kind, const std::string& more = "") {
@@ -87,6 +89,20 @@ TEST(Kinds, ReportsOfEachAreReadBack) {
     EXPECT_THAT(report.json(), HasSubstr("\"value\": "));
     EXPECT_EQ(Report::from_json(report.json()).to_table(), report.to_table());
   }
+}
+
+TEST(Kinds, ARangeCountIncludesItsEndsAndNoRowWithoutANumber) {
+  const std::vector<double> cells = {-1, 2.5, 0, -1.5, 2.6, std::nan(""), INFINITY};
+  const auto counted = [&](const std::string& head, const std::string& more = "") {
+    const Plan plan = plan_of(head, kind_of(StatisticKind::range_count), more);
+    const Measurement& measurement = plan.statistics().front().measurements.front().measurement;
+    EXPECT_EQ(measurement.mechanism().sensitivity(), Dyadic(1));
+    EXPECT_EQ(measurement.mechanism().grid().spacing(), Dyadic(1));
+    return measurement.aggregation()(cells).front();
+  };
+  const std::string seven = "[data]\ndataset = \"d\"\nneighbors = \"change-one\"\nsize = 7\n";
+  EXPECT_EQ(counted(seven), Dyadic(3));
+  EXPECT_EQ(counted(add_remove_head, "noise = \"geometric\"\n"), Dyadic(3));
 }
 
 // Only the bins of a histogram are listed in a report; the values that a distinct count looks for do not lengthen it.
