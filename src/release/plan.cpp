@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <numeric>
-#include <stdexcept>
 #include <utility>
 
 #include "numeric/shared/float_environment.h"
-#include "release/composed.h"
 #include "release/faults.h"
+#include "release/kinds/cells.h"
+#include "release/kinds/kind.h"
 #include "release/shared/suggestion.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/bias.h"
@@ -21,96 +23,24 @@ using namespace release_internal;
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& parameter, const std::string& message) {
-  throw Error(ErrorCode::invalid_argument, parameter, parameter + message);
-}
-
-Dyadic nearest_real(const Rational& value, const std::string& parameter) {
-  const double nearest = to_double_nearest(value);
-  if (!std::isfinite(nearest))
-    refuse(parameter, " = " + to_string(value) + ": is beyond the largest double, 1.8e308");
-  return Dyadic(nearest);
-}
-
-Dyadic whole_number(const Rational& value, const std::string& parameter) {
-  if (value.get_den() != 1) {
-    refuse(parameter, " = " + to_string(value) + ": must be a whole number, because type = \"integer\"");
-  }
-  Dyadic number(value.get_num(), 0);
-  if (!number.is_int64()) {
-    refuse(parameter, " = " + to_string(value) + ": does not fit a 64-bit integer, and type = \"integer\"");
-  }
-  return number;
-}
-
-// The value a cell with this text has: the nearest double, or the integer itself.
-Dyadic cell_value(const Rational& value, AtomType type, const std::string& parameter) {
-  return type == AtomType::integer ? whole_number(value, parameter) : nearest_real(value, parameter);
-}
-
-// Decimal bounds round outward, so that every value within the decimals is within the bounds. Equal decimals
-// declare a constant and stay equal.
-Bounds round_outward(const DecimalBounds& bounds, AtomType type) {
-  if (bounds.lower == bounds.upper) {
-    const Dyadic value = cell_value(bounds.lower, type, "bounds");
-    return Bounds(value, value);
-  }
-  if (type == AtomType::integer) {
-    return Bounds(whole_number(Rational(floor(bounds.lower)), "bounds"),
-                  whole_number(Rational(ceil(bounds.upper)), "bounds"));
-  }
-  const double lower = to_double_down(bounds.lower);
-  const double upper = to_double_up(bounds.upper);
-  if (!std::isfinite(lower) || !std::isfinite(upper)) {
-    refuse("bounds", " = [" + to_string(bounds.lower) + ", " + to_string(bounds.upper) +
-                         "]: must lie within the range of doubles, 1.8e308; declare tighter bounds");
-  }
-  return Bounds(Dyadic(lower), Dyadic(upper));
-}
-
-Dyadic midpoint(const Bounds& bounds, AtomType type) {
-  const Rational middle = (bounds.lower() + bounds.upper()).rational() / 2;
-  return type == AtomType::integer ? Dyadic(floor(middle), 0) : Dyadic(to_double_nearest(middle));
-}
-
-Bins bins_of(const StatisticSpecification& statistic, AtomType type) {
-  const auto values = [&](const std::vector<Rational>& numbers, const std::string& parameter) {
-    std::vector<Dyadic> cells;
-    for (const Rational& number : numbers) cells.push_back(cell_value(number, type, parameter));
-    return cells;
-  };
-  const Bins bins = !statistic.texts.empty() ? Bins::texts(statistic.texts)
-                    : !statistic.categories.empty()
-                        ? Bins::numbers(values(statistic.categories, "categories"))
-                        : Bins::edges(values(statistic.edges, "edges"));
-  return statistic.other ? bins.with_other() : bins;
-}
-
 class StatisticPlanner {
  public:
   StatisticPlanner(const Specification& specification, const StatisticSpecification& statistic)
-      : specification_(specification),
-        statistic_(statistic),
-        metric_(metric_of(specification.data.neighbors)),
-        type_(statistic.type.value_or(AtomType::real)) {
+      : specification_(specification), statistic_(statistic), kind_(kind_of(statistic)) {
     planned_.specification = statistic;
     range_ = statistic.range;
-    for (const DecimalBounds& bounds : statistic.bounds)
-      planned_.bounds.push_back(round_outward(bounds, type_));
   }
 
   PlannedStatistic plan() && {
+    kind_.prepare(specification_.data, planned_);
     if (specification_.is_constant(statistic_)) {
-      planned_.constant = constant();
+      planned_.constant = kind_.constant(specification_.data, planned_);
       planned_.accuracy = StatisticAccuracy{};
       return std::move(planned_);
     }
     planned_.groups = std::max(statistic_.key_numbers.size(), statistic_.key_texts.size());
-    if (has_bins()) planned_.bins = bins_of(statistic_, type_).labels();
-    if (!statistic_.quantiles.empty()) {
-      add_quantiles();
-    } else if (statistic_.split.empty()) {
-      add(aggregate(released()));
+    if (statistic_.split.empty()) {
+      add(build(kind_.parts(specification_.data.neighbors).front()));
     } else {
       add_parts();
     }
@@ -130,161 +60,63 @@ class StatisticPlanner {
   }
 
  private:
-  Dyadic constant() const {
-    switch (statistic_.kind) {
-      case StatisticKind::count:
-        return size();
-      case StatisticKind::sum:
-        // Under add/remove only a column of zeros has a constant sum.
-        return specification_.data.size ? size() * planned_.bounds.front().lower() : Dyadic(0);
-      case StatisticKind::mean:
-        return planned_.bounds.front().lower();
-      case StatisticKind::moment: {
-        const Dyadic& value = planned_.bounds.front().lower();
-        Dyadic power(1);
-        for (int i = 0; i < statistic_.order; ++i) power = power * value;
-        return power;
-      }
-      default:
-        return Dyadic(0);  // nothing varies, or nothing varies together
+  struct Part {
+    std::string name;
+    std::vector<std::string> columns;
+    std::vector<Dyadic> centers;
+    Aggregation aggregation;
+  };
+
+  Part build(const KindPart& part) const {
+    const StatisticRows rows = StatisticRows(specification_.data, planned_).ordered(part.order);
+    Part built{part.name, statistic_.columns, {}, aggregate(part.aggregation(rows))};
+    for (std::size_t i = 0; i < part.order.size(); ++i) built.columns[i] = statistic_.columns[part.order[i]];
+    if (statistic_.group_by) built.columns.insert(built.columns.begin(), *statistic_.group_by);
+    for (const std::size_t column : part.centers) {
+      const Bounds& bounds = planned_.bounds[column];
+      built.centers.push_back(scale_by_power_of_two(bounds.lower() + bounds.upper(), -1));
     }
-  }
-
-  Dyadic size() const { return Dyadic(Integer(static_cast<unsigned long>(*specification_.data.size)), 0); }
-
-  bool has_bins() const {
-    return statistic_.kind == StatisticKind::histogram || statistic_.kind == StatisticKind::distinct;
+    return built;
   }
 
   // A statistic of the rows as they come: anything may occur. A count takes no column, and so any. With groups, one
   // statistic for each.
   Aggregation aggregate(const Partial<Aggregation>& statistic) const {
-    std::vector<AtomType> types(statistic_.columns.size(), type_);
+    const Metric metric = metric_of(specification_.data.neighbors);
+    std::vector<AtomType> types(statistic_.columns.size(), statistic_.type.value_or(AtomType::real));
     if (!statistic_.group_by) {
       const VectorDomain domain = untrusted_domain(types);
-      return statistic(specification_.data.size ? domain.of_size(*specification_.data.size) : domain,
-                       metric_);
+      return statistic(specification_.data.size ? domain.of_size(*specification_.data.size) : domain, metric);
     }
     types.insert(types.begin(), statistic_.key_type);
-    return make_grouped(untrusted_domain(types), metric_, keys(), statistic);
-  }
-
-  // The statistic of a kind that is released itself.
-  Partial<Aggregation> released() const {
-    switch (statistic_.kind) {
-      case StatisticKind::count:
-        return make_count();
-      case StatisticKind::sum:
-        return clamped(make_sum());
-      case StatisticKind::mean:
-        return clamped(make_mean());
-      case StatisticKind::variance:
-        return clamped(make_variance());
-      case StatisticKind::covariance:
-        return clamped(make_covariance());
-      case StatisticKind::histogram:
-        return make_histogram(bins_of(statistic_, type_));
-      case StatisticKind::distinct:
-        return make_distinct_count(bins_of(statistic_, type_));
-      case StatisticKind::moment:
-        return clamped(make_moment(statistic_.order));
-      case StatisticKind::standard_deviation:
-      case StatisticKind::correlation:
-      case StatisticKind::median:
-      case StatisticKind::quantiles:
-        break;
-    }
-    throw std::logic_error("this kind is computed from other statistics");
-  }
-
-  // A part of another kind, by its name.
-  Partial<Aggregation> part(const std::string& name) const {
-    if (name == "count") return complete(make_count());
-    if (name == "sum") return clamped(make_centered_sum());
-    if (name == "squares") return clamped(make_centered_moment(2));
-    if (name == "variance") return clamped(make_variance());
-    if (name == "covariance") return clamped(make_covariance());
-    if (name == "products") return clamped(make_centered_product());
-    if (name.starts_with("sum")) return clamped(first_column(make_centered_sum()));
-    if (name.starts_with("squares")) return clamped(first_column(make_centered_moment(2)));
-    if (name.starts_with("variance")) return clamped(first_column(make_variance()));
-    throw std::logic_error("no part has this name");
+    return make_grouped(untrusted_domain(types), metric, keys(), statistic);
   }
 
   Bins keys() const {
     if (!statistic_.key_texts.empty()) return Bins::texts(statistic_.key_texts);
-    std::vector<Dyadic> numbers;
-    for (const Rational& key : statistic_.key_numbers)
-      numbers.push_back(cell_value(key, statistic_.key_type, "keys"));
-    return Bins::numbers(std::move(numbers));
+    return Bins::numbers(cell_values(statistic_.key_numbers, statistic_.key_type, "keys"));
   }
 
-  Transformation without_nulls(const VectorDomain& rows, Metric metric) const {
-    if (specification_.data.drop_nulls) return make_drop(rows, metric);
-    std::vector<Dyadic> values;
-    for (const Bounds& bounds : planned_.bounds) {
-      values.push_back(specification_.data.impute ? cell_value(*specification_.data.impute, type_, "impute")
-                                                  : midpoint(bounds, type_));
-    }
-    return make_impute(rows, metric, values);
-  }
-
-  // Of the second of two columns, when both are swapped for the part.
-  static Partial<Aggregation> first_column(const Partial<Aggregation>& statistic) {
-    return [statistic](const VectorDomain& rows, Metric metric) {
-      return make_project(rows, metric, 1) >> statistic;
-    };
-  }
-
-  // The statistic of rows without nulls, and of clamped rows.
-  Partial<Aggregation> complete(const Partial<Aggregation>& statistic) const {
-    return [this, statistic](const VectorDomain& rows, Metric metric) {
-      return without_nulls(rows, metric) >> statistic;
-    };
-  }
-  Partial<Aggregation> clamped(const Partial<Aggregation>& statistic) const {
-    return complete([this, statistic](const VectorDomain& rows, Metric metric) {
-      return make_clamp(rows, metric, planned_.bounds) >> statistic;
-    });
-  }
-
-  void add(const Aggregation& aggregation) {
-    fix_range(aggregation);
-    add_part("", statistic_.columns, aggregation,
-             statistic_.epsilon ? *statistic_.epsilon : epsilon_for(aggregation), statistic_.alpha);
+  // What is released itself.
+  void add(const Part& part) {
+    fix_range(part.aggregation);
+    add_part(part, statistic_.epsilon ? *statistic_.epsilon : epsilon_for(part.aggregation),
+             statistic_.alpha);
     const PlannedMeasurement& only = planned_.measurements.back();
     planned_.accuracy = StatisticAccuracy{only.accuracy.conservative, only.accuracy.tight,
                                           only.accuracy.laplace, std::nullopt};
-    if (statistic_.kind == StatisticKind::histogram || statistic_.group_by)
-      planned_.accuracy->simultaneous = only.simultaneous;
+    if (!planned_.bins.empty() || statistic_.group_by) planned_.accuracy->simultaneous = only.simultaneous;
+    kind_.conclude(planned_);
   }
 
-  void add_quantiles() {
-    std::vector<Dyadic> edges;
-    for (const Rational& edge : statistic_.edges) edges.push_back(cell_value(edge, type_, "edges"));
-    // Where nulls are imputed, by default in the middle.
-    planned_.bounds = {Bounds(edges.front(), edges.back())};
-    HierarchyLayout layout(std::move(edges));
-    if (specification_.data.size) layout = layout.with_public_total(*specification_.data.size);
-    add_part("", statistic_.columns, aggregate(complete(make_hierarchy(layout))), *statistic_.epsilon,
-             statistic_.alpha);
-    // Of every node of every group: whatever is read off the hierarchies then holds for all of them together.
-    const double node_accuracy = planned_.measurements.front().simultaneous;
-    for (const Rational& q : statistic_.quantiles)
-      planned_.rank_error = std::max(planned_.rank_error, quantile_rank_error(layout, node_accuracy, q));
-    planned_.hierarchy = std::move(layout);
-  }
-
-  void add_part(const std::string& part, std::vector<std::string> columns, const Aggregation& aggregation,
-                const Rational& epsilon, const Rational& alpha) {
-    Measurement measurement = measurement_of(aggregation, epsilon);
+  void add_part(const Part& part, const Rational& epsilon, const Rational& alpha) {
+    Measurement measurement = measurement_of(part.aggregation, epsilon);
     const Accuracy accuracy = measurement.accuracy(alpha);
-    if (statistic_.group_by) columns.insert(columns.begin(), *statistic_.group_by);
-    const std::size_t numbers = aggregation.output_domain().dimension;
+    const std::size_t numbers = part.aggregation.output_domain().dimension;
     const Rational share = alpha / Rational(Integer(static_cast<unsigned long>(numbers)));
     const double simultaneous = numbers == 1 ? accuracy.tight : measurement.accuracy(share).tight;
     planned_.measurements.push_back(
-        {part, std::move(columns), std::move(measurement), epsilon, accuracy, simultaneous, {}});
+        {part.name, part.columns, part.centers, std::move(measurement), epsilon, accuracy, simultaneous, {}});
   }
 
   Measurement measurement_of(const Aggregation& aggregation, const Rational& epsilon) const {
@@ -317,13 +149,12 @@ class StatisticPlanner {
   // The width of the range that values and outputs are clamped to, where it does not depend on epsilon; of a widened one
   // that of the public range: to be no nearer than that takes no release.
   std::optional<double> known_width(const StatisticDomain& domain) const {
-    using Kind = RangeChoice::Kind;
-    if (statistic_.range.kind() == Kind::fixed) {
+    if (statistic_.range.kind() == RangeChoice::Kind::fixed) {
       const OutputRange range = resolve(statistic_.range, std::nullopt, {.integer = domain.integer});
       if (!range.lower || !range.upper) return std::nullopt;
       return to_double_up(Rational(Rational(*range.upper) - Rational(*range.lower)));
     }
-    if (statistic_.range.kind() == Kind::none || !domain.range) return std::nullopt;
+    if (statistic_.range.kind() == RangeChoice::Kind::none || !domain.range) return std::nullopt;
     return domain.range->width().to_double_up();
   }
 
@@ -377,25 +208,18 @@ class StatisticPlanner {
   }
 
   void add_parts() {
-    if (statistic_.kind != StatisticKind::mean) check_composed_range();
-    const std::vector<std::string> names = parts_of(statistic_.kind, specification_.data.neighbors);
+    if (kind_.is_second_moment()) check_composed_range();
     std::vector<Part> parts;
-    for (const std::string& name : names) {
-      // A part of the second column sees the columns, and so their bounds, the other way round.
-      const bool swapped = name.ends_with("_y");
-      if (swapped) std::reverse(planned_.bounds.begin(), planned_.bounds.end());
-      std::vector<std::string> columns = statistic_.columns;
-      if (swapped) std::reverse(columns.begin(), columns.end());
-      parts.push_back({name, std::move(columns), aggregate(part(name))});
-      if (swapped) std::reverse(planned_.bounds.begin(), planned_.bounds.end());
-    }
+    for (const KindPart& part : kind_.parts(specification_.data.neighbors)) parts.push_back(build(part));
     if (statistic_.epsilon) {
       plan_parts(parts, *statistic_.epsilon);
       return;
     }
     plan_parts(parts, 1);
     if (!planned_.accuracy) refuse_accuracy();
-    const Rational guess(*guess_accuracy(planned_, specification_.data.expected_size));
+    // How far off any guess in the public range may be: the parts say nothing at all.
+    const Rational guess(*composed_accuracy(
+        [](const PlannedMeasurement&) { return std::numeric_limits<double>::infinity(); }));
     if (*statistic_.accuracy >= guess) {
       refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
                              ": is not below the width of the public range, " + to_string(guess) +
@@ -410,13 +234,8 @@ class StatisticPlanner {
 
   [[noreturn]] void refuse_accuracy() const {
     const std::string given = " = " + to_string(*statistic_.accuracy) + ": ";
-    const std::string kind = to_string(statistic_.kind);
-    if (statistic_.kind == StatisticKind::correlation) {
-      refuse("accuracy",
-             given +
-                 "how far a correlation may be off depends on the variances, which may be next to 0; "
-                 "give epsilon or weight instead");
-    }
+    const std::string kind = kind_.name();
+    if (const std::string why = kind_.no_planned_accuracy(); !why.empty()) refuse("accuracy", given + why);
     if (statistic_.group_by) {
       refuse("accuracy",
              given + "how far the " + kind +
@@ -439,38 +258,38 @@ class StatisticPlanner {
                            "\"exact\" and grid = \"auto\"");
   }
 
-  struct Part {
-    std::string name;
-    std::vector<std::string> columns;
-    Aggregation aggregation;
-  };
-
   // The parts share epsilon by the split, and alpha equally.
   void plan_parts(const std::vector<Part>& parts, const Rational& epsilon) {
     planned_.measurements.clear();
     const Rational weights = std::accumulate(statistic_.split.begin(), statistic_.split.end(), Rational(0));
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      add_part(parts[i].name, parts[i].columns, parts[i].aggregation,
-               Rational(epsilon * statistic_.split[i] / weights), part_alpha(planned_));
+      add_part(parts[i], Rational(epsilon * statistic_.split[i] / weights), part_alpha(statistic_));
     }
-    planned_.accuracy = composed_accuracy();
+    planned_.accuracy.reset();
+    const auto accuracy = [&](double Accuracy::*which) {
+      return composed_accuracy([which](const PlannedMeasurement& part) { return part.accuracy.*which; });
+    };
+    if (const std::optional<double> tight = accuracy(&Accuracy::tight)) {
+      planned_.accuracy = StatisticAccuracy{*accuracy(&Accuracy::conservative), *tight,
+                                            *accuracy(&Accuracy::laplace), std::nullopt};
+    }
   }
 
-  // What is known beforehand of the value that is computed from the parts.
-  std::optional<StatisticAccuracy> composed_accuracy() const {
-    const auto accuracy = [&](double Accuracy::*kind) {
-      return planned_accuracy(planned_, specification_.data.expected_size, kind);
-    };
-    const std::optional<double> tight = accuracy(&Accuracy::tight);
-    if (!tight) return std::nullopt;
-    return StatisticAccuracy{*accuracy(&Accuracy::conservative), *tight, *accuracy(&Accuracy::laplace),
-                             std::nullopt};
+  // What is known beforehand of the value that is computed from the parts: nothing without a size, and of groups, whose
+  // sizes are private.
+  std::optional<double> composed_accuracy(
+      const std::function<double(const PlannedMeasurement&)>& accuracy) const {
+    const std::optional<std::uint64_t> size =
+        specification_.data.size ? specification_.data.size : specification_.data.expected_size;
+    if (statistic_.group_by || !size) return std::nullopt;
+    PartAccuracies parts;
+    for (const PlannedMeasurement& part : planned_.measurements) parts[part.part] = accuracy(part);
+    return kind_.planned_accuracy(parts, planned_.bounds, *size);
   }
 
   const Specification& specification_;
   const StatisticSpecification& statistic_;
-  Metric metric_;
-  AtomType type_;
+  const Kind& kind_;
   RangeChoice range_;  // as the specification has it, or the constants that follow from it
   PlannedStatistic planned_;
 };
@@ -498,10 +317,7 @@ class SavingFinder {
 
   std::optional<Saving> geometric_noise() const {
     const PlannedMeasurement& part = planned_.measurements.front();
-    const bool allowed = now_.kind == StatisticKind::count || now_.kind == StatisticKind::histogram ||
-                         now_.kind == StatisticKind::distinct || now_.kind == StatisticKind::sum;
-    if (!allowed || now_.noise != NoiseKind::exact ||
-        !part.measurement.aggregation().output_domain().integer) {
+    if (now_.noise != NoiseKind::exact || !part.measurement.aggregation().output_domain().integer) {
       return std::nullopt;
     }
     StatisticSpecification changed = now_;

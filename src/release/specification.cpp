@@ -6,6 +6,7 @@
 
 #include "numeric/shared/float_environment.h"
 #include "release/declaration_reader.h"
+#include "release/kinds/kind.h"
 #include "release/shared/suggestion.h"
 #include "release/toml_values.h"
 
@@ -16,10 +17,7 @@ using namespace release_internal;
 
 namespace {
 
-const std::vector<std::string> kind_names = {"count",       "sum",       "mean",     "variance",
-                                             "covariance",  "histogram", "distinct", "standard_deviation",
-                                             "correlation", "moment",    "median",   "quantiles"};
-
+// Of all kinds.
 const std::vector<std::string> statistic_keys = {"name",
                                                  "kind",
                                                  "column",
@@ -48,116 +46,24 @@ const std::vector<std::string> statistic_keys = {"name",
                                                  "range",
                                                  "guesses"};
 
-// The keys of every kind of statistic.
-const std::vector<std::string> common_keys = {"name",
-                                              "kind",
-                                              "epsilon",
-                                              "accuracy",
-                                              "weight",
-                                              "alpha",
-                                              "grid",
-                                              "mode",
-                                              "precision",
-                                              "noise",
-                                              "group_by",
-                                              "keys",
-                                              "max_groups_per_unit",
-                                              "max_rows_per_group_per_unit",
-                                              "range",
-                                              "guesses"};
-
-// The keys that a kind of statistic has beyond common_keys.
-std::vector<std::string> own_keys(StatisticKind kind) {
-  switch (kind) {
-    case StatisticKind::count:
-      return {"nonnegative"};
-    case StatisticKind::sum:
-      return {"column", "type", "bounds"};
-    case StatisticKind::mean:
-    case StatisticKind::variance:
-    case StatisticKind::standard_deviation:
-      return {"column", "type", "bounds", "split"};
-    case StatisticKind::covariance:
-    case StatisticKind::correlation:
-      return {"columns", "type", "bounds", "split"};
-    case StatisticKind::moment:
-      return {"column", "type", "bounds", "order"};
-    case StatisticKind::median:
-      return {"column", "type", "edges"};
-    case StatisticKind::quantiles:
-      return {"column", "type", "edges", "quantiles"};
-    case StatisticKind::distinct:
-      return {"column", "type", "categories"};
-    case StatisticKind::histogram:
-      break;
-  }
-  return {"column", "type", "categories", "edges", "other", "nonnegative"};
-}
-
-bool has_two_columns(StatisticKind kind) {
-  return kind == StatisticKind::covariance || kind == StatisticKind::correlation;
-}
-bool has_quantiles(StatisticKind kind) {
-  return kind == StatisticKind::median || kind == StatisticKind::quantiles;
-}
-bool has_bins(StatisticKind kind) {
-  return kind == StatisticKind::histogram || kind == StatisticKind::distinct;
-}
-
-void find_foreign_keys(const TomlTable& table, StatisticKind kind, Faults& faults) {
-  std::vector<std::string> own = own_keys(kind);
-  own.insert(own.end(), common_keys.begin(), common_keys.end());
+void find_foreign_keys(const TomlTable& table, const Kind& kind, Faults& faults) {
   for (const std::string& key : statistic_keys) {
-    if (!table.has(key) || std::find(own.begin(), own.end(), key) != own.end()) continue;
-    const bool other_number = (key == "column" || key == "columns") && kind != StatisticKind::count;
-    const std::string hint = other_number ? (key == "column" ? "columns = [\"x\", \"y\"]" : "column = \"x\"")
-                             : key == "bounds" && kind == StatisticKind::histogram ? "categories or edges"
-                             : key == "bounds" && kind == StatisticKind::distinct  ? "categories"
-                                                                                   : "";
+    const auto has_key = [&](const Kind* other) { return other->has_key(key); };
+    if (!table.has(key) || kind.has_key(key) || std::none_of(all_kinds().begin(), all_kinds().end(), has_key))
+      continue;
+    const std::string hint = key == "column" && kind.has_key("columns")   ? "columns = [\"x\", \"y\"]"
+                             : key == "columns" && kind.has_key("column") ? "column = \"x\""
+                                                                          : kind.instead_of(key);
     faults.hold([&] {
-      table.refuse(
-          key, "does not apply to a " + to_string(kind) + (hint.empty() ? "; remove it" : "; use " + hint));
+      table.refuse(key,
+                   "does not apply to a " + kind.name() + (hint.empty() ? "; remove it" : "; use " + hint));
     });
   }
 }
 
-// The declared bounds of all columns, or nothing.
-std::vector<DecimalBounds> declared_bounds(const Declaration& data, const std::vector<std::string>& columns) {
-  std::vector<DecimalBounds> bounds;
-  for (const std::string& column : columns) {
-    if (!data.column(column).bounds) return {};
-    bounds.push_back(*data.column(column).bounds);
-  }
-  return bounds;
-}
-
-std::vector<DecimalBounds> read_bounds(const TomlDocument& document, const TomlTable& table,
-                                       const Declaration& data, const StatisticSpecification& statistic) {
-  const StatisticKind kind = statistic.kind;
-  if (!table.has("bounds")) {
-    std::vector<DecimalBounds> declared = declared_bounds(data, statistic.columns);
-    if (!declared.empty()) return declared;
-    table.refuse_missing(
-        "bounds",
-        has_two_columns(kind)
-            ? "is missing; declare public bounds of both columns, bounds = [[a, b], [c, d]], or bounds "
-              "under [columns.NAME] of each"
-            : "is missing; declare public bounds of the column, bounds = [lower, upper], here or under "
-              "[columns.NAME]");
-  }
-  if (!has_two_columns(kind)) return {get_bounds(document, table, table.get_array("bounds"))};
-  const toml::array& pairs = table.get_array("bounds");
-  if (pairs.size() != 2 || !pairs[0].is_array() || !pairs[1].is_array()) {
-    table.refuse("bounds", "must have a pair for each of the two columns, [[a, b], [c, d]]");
-  }
-  std::vector<DecimalBounds> bounds;
-  for (const toml::node& pair : pairs) bounds.push_back(get_bounds(document, table, *pair.as_array()));
-  return bounds;
-}
-
-std::vector<std::string> read_columns(const TomlTable& table, StatisticKind kind) {
-  if (kind == StatisticKind::count) return {};
-  if (!has_two_columns(kind)) return {get_name(table, "column")};
+std::vector<std::string> read_columns(const TomlTable& table, const Kind& kind) {
+  if (kind.has_key("column")) return {get_name(table, "column")};
+  if (!kind.has_two_columns()) return {};
   std::vector<std::string> columns = table.get_texts("columns");
   if (columns.size() != 2) table.refuse("columns", "must name two columns, [\"x\", \"y\"]");
   for (const std::string& column : columns) {
@@ -166,74 +72,10 @@ std::vector<std::string> read_columns(const TomlTable& table, StatisticKind kind
   return columns;
 }
 
-std::vector<Rational> increasing_edges(const TomlTable& table, std::vector<Rational> edges) {
-  if (edges.size() < 2) table.refuse("edges", "must have at least two edges, [lowest, ..., highest]");
-  for (std::size_t i = 1; i < edges.size(); ++i) {
-    if (edges[i - 1] >= edges[i])
-      table.refuse("edges", "must increase strictly; sort the edges and remove repeated ones");
-  }
-  return edges;
-}
-
-// The edges of the hierarchy that quantiles come from, and which quantiles.
-void read_quantiles(const TomlTable& table, StatisticSpecification& statistic) {
-  if (!table.has("edges")) {
-    table.refuse_missing(
-        "edges", "is missing; declare public edges as fine as the answer should be, edges = [0, 1, 2, 3, 4]");
-  }
-  if (table.get_array("edges").size() > Specification::max_bins)
-    table.refuse("edges", "has more than " + std::to_string(Specification::max_bins) + " entries; use fewer");
-  statistic.edges = increasing_edges(table, table.get_numbers("edges"));
-  if (statistic.kind == StatisticKind::median) {
-    statistic.quantiles = {Rational(1, 2)};
-    return;
-  }
-  if (!table.has("quantiles"))
-    table.refuse_missing("quantiles",
-                         "is missing; say which, quantiles = [0.25, 0.5, 0.75]. All come from one release");
-  statistic.quantiles = table.get_numbers("quantiles");
-  const bool inside = std::all_of(statistic.quantiles.begin(), statistic.quantiles.end(),
-                                  [](const Rational& q) { return q >= 0 && q <= 1; });
-  if (statistic.quantiles.empty() || !inside)
-    table.refuse("quantiles", "must be numbers from 0 to 1, at least one");
-}
-
-// Which bins a histogram has; `statistic.type` is read already. Without any, the public values of the column.
-void read_bins(const TomlTable& table, const Declaration& data, StatisticSpecification& statistic) {
-  const bool has_categories = table.has("categories");
-  const bool has_edges = table.has("edges");
-  if (has_categories && has_edges)
-    table.refuse("edges", "cannot stand beside categories; remove one of them");
-  if (has_edges) {
-    if (statistic.type == AtomType::text)
-      table.refuse("edges", "need numbers, and type = \"text\"; use categories");
-    if (table.get_array("edges").size() > Specification::max_bins)
-      table.refuse("edges",
-                   "has more than " + std::to_string(Specification::max_bins) + " entries; use fewer");
-    statistic.edges = increasing_edges(table, table.get_numbers("edges"));
-    return;
-  }
-  PublicValues values = data.column(statistic.columns.front()).values;
-  if (has_categories) {
-    values = get_values(table, "categories", "category", statistic.type);
-  } else if (values.empty()) {
-    table.refuse_missing("categories", statistic.kind == StatisticKind::distinct
-                                           ? "is missing; declare the public set of values that are looked "
-                                             "for, categories = [1, 2, 3], here or "
-                                             "under [columns.NAME]"
-                                           : "or edges are missing; declare the public bins, categories = "
-                                             "[1, 2, 3] or edges = [0, 20, 40], or "
-                                             "categories under [columns.NAME]");
-  }
-  if (!values.texts.empty()) statistic.type = AtomType::text;
-  statistic.categories = std::move(values.numbers);
-  statistic.texts = std::move(values.texts);
-}
-
 // The type in which the columns are read: what is declared of them; where nothing is, what the statistic says.
-void read_type(const TomlTable& table, const Declaration& data, StatisticSpecification& statistic) {
-  const bool bins = has_bins(statistic.kind);
-  if (table.has("type")) statistic.type = get_type(table, bins);
+void read_type(const TomlTable& table, const Declaration& data, const Kind& kind,
+               StatisticSpecification& statistic) {
+  if (table.has("type")) statistic.type = get_type(table, kind.takes_texts());
   bool all_integers = !statistic.columns.empty();
   bool any_declared = false;
   for (const std::string& column : statistic.columns) {
@@ -244,10 +86,9 @@ void read_type(const TomlTable& table, const Declaration& data, StatisticSpecifi
       table.refuse("type", "column " + quoted_text(column) + " is declared as " + to_string(*declared) +
                                "; remove type");
     }
-    if (declared == AtomType::text && !bins) {
-      table.refuse(has_two_columns(statistic.kind) ? "columns" : "column",
-                   "is declared as text, and a " + to_string(statistic.kind) +
-                       " needs numbers; choose another column");
+    if (declared == AtomType::text && !kind.takes_texts()) {
+      table.refuse(kind.has_two_columns() ? "columns" : "column",
+                   "is declared as text, and a " + kind.name() + " needs numbers; choose another column");
     }
     if (declared == AtomType::text) statistic.type = AtomType::text;
   }
@@ -288,12 +129,8 @@ void read_price(const TomlTable& table, bool constant, StatisticSpecification& s
   if (given == "epsilon") statistic.epsilon = table.get_positive("epsilon");
   if (given == "accuracy") statistic.accuracy = table.get_positive("accuracy");
   if (given == "weight") statistic.weight = table.get_positive("weight");
-  if (statistic.accuracy && has_quantiles(statistic.kind)) {
-    table.refuse("accuracy",
-                 "is not available for quantiles: how far a value may be off depends on the noisy counts "
-                 "around it; give "
-                 "epsilon or weight instead");
-  }
+  const std::string why_not = kind_of(statistic).why_not("accuracy");
+  if (statistic.accuracy && !why_not.empty()) table.refuse("accuracy", why_not);
   if (given.empty() && !constant) {
     table.refuse_missing("epsilon",
                          "is missing; give epsilon = \"0.1\", or accuracy = \"0.5\" and alpha = \"0.05\", or "
@@ -310,10 +147,8 @@ Rational read_alpha(const TomlTable& table) {
   return alpha;
 }
 
-void check_size(const TomlTable& table, const Specification& specification, StatisticKind kind) {
-  const bool second_moment =
-      kind == StatisticKind::variance || kind == StatisticKind::standard_deviation || has_two_columns(kind);
-  if (second_moment && specification.data.size && *specification.data.size < 2) {
+void check_size(const TomlTable& table, const Specification& specification, const Kind& kind) {
+  if (kind.is_second_moment() && specification.data.size && *specification.data.size < 2) {
     table.refuse("kind", "needs size >= 2, because it divides by size - 1; size = " +
                              std::to_string(*specification.data.size));
   }
@@ -322,21 +157,6 @@ void check_size(const TomlTable& table, const Specification& specification, Stat
 const std::string grid_rule = "must be \"auto\", \"notes\" or a power of two from \"2^" +
                               std::to_string(GridChoice::least_exponent) + "\" to \"2^" +
                               std::to_string(GridChoice::greatest_exponent) + "\"";
-
-int read_order(const TomlTable& table, Neighbors neighbors) {
-  if (neighbors == Neighbors::add_remove) {
-    table.refuse(
-        "kind",
-        "is not available under add-remove, where the number of rows is private; release variances, or use "
-        "neighbors = \"change-one\" with size");
-  }
-  constexpr std::uint64_t highest = 4;
-  if (!table.has("order"))
-    table.refuse_missing("order", "is missing; the moment of order k is the mean of x^k");
-  const std::uint64_t order = table.get_count("order");
-  if (order > highest) table.refuse("order", "must be 1, 2, 3 or 4");
-  return static_cast<int>(order);
-}
 
 GridChoice read_grid(const TomlDocument& document, const TomlTable& table) {
   const toml::node& node = table.get("grid");
@@ -349,21 +169,21 @@ GridChoice read_grid(const TomlDocument& document, const TomlTable& table) {
   table.refuse("grid", grid_rule + GridChoice::hint(document.shown(node)));
 }
 
-// Why a statistic has no noisy number of its own that a range or a guess could be about; empty when it has one.
-std::string without_own_number(const Specification& specification, const StatisticSpecification& statistic) {
-  if (has_quantiles(statistic.kind))
-    return "does not apply to quantiles, which are read off many noisy counts and lie between the outer "
-           "edges";
+// Why a statistic has no noisy number of its own that `key`, a range or a guess, could be about; empty when it has one.
+std::string without_own_number(const Specification& specification, const StatisticSpecification& statistic,
+                               const std::string& key) {
+  const Kind& kind = kind_of(statistic);
+  if (const std::string why_not = kind.why_not(key); !why_not.empty()) return why_not;
   std::string parts;
   for (const std::string& part : parts_of(statistic.kind, specification.data.neighbors))
     parts += (parts.empty() ? "" : ", ") + part;
   if (!parts.empty()) {
-    return "does not apply to a " + to_string(statistic.kind) + " under " +
-           to_string(specification.data.neighbors) + ", which is computed from noisy parts (" + parts +
-           ") and clamped to what its bounds allow";
+    return "does not apply to a " + kind.name() + " under " + to_string(specification.data.neighbors) +
+           ", which is computed from noisy parts (" + parts +
+           ") and clamped to what its bounds allow; remove it";
   }
   if (specification.is_constant(statistic))
-    return "does not apply to a public constant, which is released exactly";
+    return "does not apply to a public constant, which is released exactly; remove it";
   return "";
 }
 
@@ -440,8 +260,8 @@ void read_own_number(const TomlDocument& document, const TomlTable& table, const
                      StatisticSpecification& statistic, Faults& faults) {
   for (const char* key : {"range", "guesses"}) {
     if (!table.has(key)) continue;
-    const std::string why = without_own_number(specification, statistic);
-    if (!why.empty()) table.refuse(key, why + "; remove it");
+    const std::string why = without_own_number(specification, statistic, key);
+    if (!why.empty()) table.refuse(key, why);
   }
   if (table.has("range")) statistic.range = read_range(document, table, faults);
   if (table.has("guesses")) read_guesses(document, table, statistic);
@@ -460,7 +280,7 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
                    "\"exact\"");
     }
     const bool private_size = specification.data.neighbors == Neighbors::add_remove;
-    if (!declared && (private_size || statistic.kind == StatisticKind::count)) {
+    if (!declared && (private_size || statistic.columns.empty())) {
       table.refuse("mode",
                    "needs a public range with both ends finite, which depends on a public number of "
                    "rows; declare constants, range = [lower, upper], where one number is released, or use "
@@ -483,9 +303,7 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
     statistic.precision = static_cast<long>(bits);
   }
   if (table.has("noise") && table.get_choice("noise", {"laplace", "geometric"}) == "geometric") {
-    const bool sum_of_integers = statistic.kind == StatisticKind::sum && statistic.type == AtomType::integer;
-    if (statistic.kind != StatisticKind::count && !has_bins(statistic.kind) &&
-        !has_quantiles(statistic.kind) && !sum_of_integers) {
+    if (!kind_of(statistic).is_integer(statistic)) {
       table.refuse("noise",
                    "is for counts, histograms, distinct, quantiles and sums with type = \"integer\"; use "
                    "Laplace noise");
@@ -577,11 +395,11 @@ class StatisticReader {
     statistic_.line = table_.line();
     faults_.hold([&] { statistic_.name = get_name(table_, "name"); });
     if (!faults_.hold([&] { read_kind(); })) return std::move(statistic_);
-    find_foreign_keys(table_, statistic_.kind, faults_);
-    faults_.hold([&] { check_size(table_, specification_, statistic_.kind); });
-    const bool values_are_known = read_values();
-    if (statistic_.kind == StatisticKind::moment)
-      faults_.hold([&] { statistic_.order = read_order(table_, specification_.data.neighbors); });
+    const Kind& kind = kind_of(statistic_);
+    find_foreign_keys(table_, kind, faults_);
+    faults_.hold([&] { check_size(table_, specification_, kind); });
+    const bool values_are_known = read_values(kind);
+    faults_.hold([&] { kind.read_more({document_, table_, specification_.data}, statistic_); });
     read_parts();
     if (table_.has("nonnegative"))
       faults_.hold([&] { statistic_.nonnegative = table_.get_flag("nonnegative"); });
@@ -607,30 +425,26 @@ class StatisticReader {
   }
 
   void read_kind() {
-    if (!table_.has("kind")) table_.refuse_missing("kind", "is missing; it is " + either_of(kind_names));
-    const std::string kind = table_.get_choice("kind", kind_names);
-    statistic_.kind = static_cast<StatisticKind>(std::find(kind_names.begin(), kind_names.end(), kind) -
-                                                 kind_names.begin());
+    std::vector<std::string> names;
+    for (const Kind* kind : all_kinds()) names.push_back(kind->name());
+    if (!table_.has("kind")) table_.refuse_missing("kind", "is missing; it is " + either_of(names));
+    const std::string chosen = table_.get_choice("kind", names);
+    for (const Kind* kind : all_kinds()) {
+      if (kind->name() == chosen) statistic_.kind = kind->id();
+    }
   }
 
   // The columns, their type, and their public values or bounds; whether all of that is known.
-  bool read_values() {
+  bool read_values(const Kind& kind) {
     const Declaration& data = specification_.data;
-    const StatisticKind kind = statistic_.kind;
     const bool columns_are_known = faults_.hold([&] { statistic_.columns = read_columns(table_, kind); });
-    if (has_bins(kind) && table_.has("other")) {
+    if (kind.takes_texts() && table_.has("other")) {
       faults_.hold([&] { statistic_.other = table_.get_choice("other", {"drop", "bin"}) == "bin"; });
     }
-    if (!columns_are_known || !faults_.hold([&] { read_type(table_, data, statistic_); })) return false;
-    return faults_.hold([&] {
-      if (has_bins(kind)) {
-        read_bins(table_, data, statistic_);
-      } else if (has_quantiles(kind)) {
-        read_quantiles(table_, statistic_);
-      } else if (kind != StatisticKind::count) {
-        statistic_.bounds = read_bounds(document_, table_, data, statistic_);
-      }
-    });
+    return columns_are_known && faults_.hold([&] { read_type(table_, data, kind, statistic_); }) &&
+           faults_.hold([&] {
+             kind.read_values({document_, table_, data}, statistic_);
+           });
   }
 
   // The parts' split, and the grid, which is the parts' too.
@@ -689,37 +503,15 @@ std::vector<StatisticSpecification> read_statistics(const TomlDocument& document
 }  // namespace
 
 std::vector<std::string> parts_of(StatisticKind kind, Neighbors neighbors) {
-  const bool change_one = neighbors == Neighbors::change_one;
-  switch (kind) {
-    case StatisticKind::mean:
-      if (change_one) break;
-      return {"sum", "count"};
-    case StatisticKind::variance:
-      if (change_one) break;
-      return {"sum", "count", "squares"};
-    case StatisticKind::standard_deviation:
-      if (change_one) return {"variance"};
-      return {"sum", "count", "squares"};
-    case StatisticKind::covariance:
-      if (change_one) break;
-      return {"sum_x", "sum_y", "count", "products"};
-    case StatisticKind::correlation:
-      if (change_one) return {"covariance", "variance_x", "variance_y"};
-      return {"sum_x", "sum_y", "count", "products", "squares_x", "squares_y"};
-    case StatisticKind::count:
-    case StatisticKind::sum:
-    case StatisticKind::histogram:
-    case StatisticKind::distinct:
-    case StatisticKind::moment:
-    case StatisticKind::median:
-    case StatisticKind::quantiles:
-      break;
+  std::vector<std::string> names;
+  for (KindPart& part : kind_of(kind).parts(neighbors)) {
+    if (!part.name.empty()) names.push_back(std::move(part.name));
   }
-  return {};
+  return names;
 }
 
 std::string to_string(StatisticKind kind) {
-  return kind_names[static_cast<std::size_t>(kind)];
+  return kind_of(kind).name();
 }
 
 Specification Specification::read(const std::filesystem::path& path,
@@ -767,12 +559,7 @@ Specification Specification::parse(std::string_view text, const std::string& nam
 }
 
 bool Specification::is_constant(const StatisticSpecification& statistic) const {
-  if (statistic.kind == StatisticKind::count) return data.neighbors == Neighbors::change_one;
-  const bool sum_of_private_size =
-      statistic.kind == StatisticKind::sum && data.neighbors == Neighbors::add_remove;
-  return std::any_of(statistic.bounds.begin(), statistic.bounds.end(), [&](const DecimalBounds& bounds) {
-    return bounds.lower == bounds.upper && (!sum_of_private_size || bounds.lower == 0);
-  });
+  return kind_of(statistic).is_constant(data.neighbors, statistic);
 }
 
 std::uint64_t Specification::rows_apart(const StatisticSpecification& statistic) const {

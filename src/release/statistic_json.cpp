@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "framework/shared/memory_reserve.h"
-#include "release/composed.h"
+#include "release/kinds/kind.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/bounds.h"
@@ -25,9 +25,6 @@ Json value_json(const Dyadic& value, bool integer) {
 bool is_integer(const PlannedMeasurement& planned) {
   return planned.measurement.aggregation().output_domain().integer;
 }
-
-// A double of the most characters that a double takes.
-constexpr double longest_double = std::numeric_limits<double>::lowest();
 
 std::size_t bits(const Integer& value) {
   return mpz_sizeinbase(value.get_mpz_t(), 2);
@@ -140,25 +137,6 @@ Json part_json(const PlannedStatistic& statistic, const ShownValues& values, std
   return value_json((*values.released())[part][index], is_integer(planned));
 }
 
-// Value `index` of a statistic that is released itself.
-Json single_json(const PlannedStatistic& statistic, const ShownValues& values, std::size_t index) {
-  const PlannedMeasurement& planned = statistic.measurements.front();
-  if (values.released() == nullptr) return longest_value(planned);
-  return value_json(post_process(values.released()->front()[index], statistic.specification),
-                    is_integer(planned));
-}
-
-// The bins of group `group`, or of the only histogram.
-Json bins_json(const PlannedStatistic& statistic, const ShownValues& values, std::size_t group = 0) {
-  Json bins = Json::array();
-  for (std::size_t i = 0; i < statistic.bins.size(); ++i) {
-    Json bin = {{"bin", statistic.bins[i]}};
-    if (values.any()) bin["value"] = single_json(statistic, values, group * statistic.bins.size() + i);
-    bins.push_back(std::move(bin));
-  }
-  return bins;
-}
-
 // A key as the specification has it: a text, or a number.
 Json key_json(const StatisticSpecification& specification, std::size_t group) {
   if (!specification.key_texts.empty()) return specification.key_texts[group];
@@ -176,9 +154,14 @@ void add_composed_value(Json& json, const PlannedStatistic& statistic, const Sho
     if (statistic.groups > 0) json["accuracy"]["simultaneous"] = longest_double;
     return;
   }
-  std::vector<Dyadic> parts;
-  for (const std::vector<Dyadic>& part : *values.released()) parts.push_back(part[group]);
-  const auto composed = [&](const PartAccuracy& accuracy) { return compose(statistic, parts, accuracy); };
+  const auto composed = [&](const std::function<double(const PlannedMeasurement&)>& accuracy) {
+    ReleasedParts parts;
+    for (std::size_t i = 0; i < statistic.measurements.size(); ++i) {
+      const PlannedMeasurement& part = statistic.measurements[i];
+      parts[part.part] = {(*values.released())[i][group], accuracy(part)};
+    }
+    return kind_of(statistic.specification).compose(parts, statistic.bounds);
+  };
   const Composed tight = composed([](const PlannedMeasurement& part) { return part.accuracy.tight; });
   const Composed conservative =
       composed([](const PlannedMeasurement& part) { return part.accuracy.conservative; });
@@ -189,42 +172,23 @@ void add_composed_value(Json& json, const PlannedStatistic& statistic, const Sho
   json["accuracy"]["simultaneous"] = accuracy_number(all.accuracy);
 }
 
-// The consistent counts of one hierarchy, or of group `group`; none for stand-ins.
-std::vector<Rational> leaf_counts(const PlannedStatistic& statistic, const ShownValues& values,
-                                  std::size_t group) {
-  if (values.released() == nullptr) return {};
-  const HierarchyLayout& layout = *statistic.hierarchy;
-  const auto nodes = static_cast<std::ptrdiff_t>(layout.nodes());
-  const auto first = values.released()->front().begin() + static_cast<std::ptrdiff_t>(group) * nodes;
-  return consistent_counts(layout, {first, first + nodes});
-}
-
-// The quantiles of one hierarchy of counts, or of group `group`.
-void add_quantiles(Json& json, const PlannedStatistic& statistic, const ShownValues& values,
-                   std::size_t group) {
-  const HierarchyLayout& layout = *statistic.hierarchy;
-  const std::vector<Rational> counts = leaf_counts(statistic, values, group);
-  Json quantiles = Json::array();
-  for (const Rational& q : statistic.specification.quantiles) {
-    double value = longest_double;
-    QuantileInterval interval{longest_double, longest_double};
-    if (values.released() != nullptr) {
-      value = quantile_from_hierarchy(layout, counts, q);
-      interval = quantile_interval(layout, counts, q, statistic.rank_error);
-    }
-    quantiles.push_back(
-        {{"q", to_string(q)}, {"value", value}, {"interval", {interval.lower, interval.upper}}});
+// What is released itself, or the same of each group.
+void add_released(Json& json, const PlannedStatistic& statistic, const ShownValues& values) {
+  const Kind& kind = kind_of(statistic.specification);
+  if (statistic.groups == 0) {
+    kind.add_values(json, statistic, values, 0);
+    return;
   }
-  if (statistic.specification.kind == StatisticKind::median) {
-    json["value"] = quantiles[0].at("value");
-    json["interval"] = quantiles[0].at("interval");
-  } else {
-    json["quantiles"] = std::move(quantiles);
+  json["groups"] = Json::array();
+  for (std::size_t group = 0; group < statistic.groups; ++group) {
+    Json entry = {{"key", key_json(statistic.specification, group)}};
+    kind.add_values(entry, statistic, values, group);
+    json["groups"].push_back(std::move(entry));
   }
 }
 
-// Quantiles and the median: what holds is a number of rows at the edges around a quantile, and an interval of values
-// after the release; for all quantiles of all groups at once.
+// What is read off hierarchies of counts: what holds is a number of rows at the edges around a quantile, and an interval of
+// values after the release; for all quantiles of all groups at once.
 void add_hierarchy(Json& json, const PlannedStatistic& statistic, const ShownValues& values) {
   json["edges"] = statistic.hierarchy->leaves() + 1;
   json["nodes"] = statistic.hierarchy->nodes();
@@ -232,28 +196,7 @@ void add_hierarchy(Json& json, const PlannedStatistic& statistic, const ShownVal
   json["alpha"] = to_string(statistic.specification.alpha);
   add_mechanism(json, statistic.measurements.front(), statistic.specification.range);
   json["accuracy"] = nullptr;  // in rows, at the edges: rank_error; in values: interval
-  if (statistic.groups > 0) {
-    json["groups"] = Json::array();
-    for (std::size_t group = 0; group < statistic.groups; ++group) {
-      Json entry = {{"key", key_json(statistic.specification, group)}};
-      if (values.any()) add_quantiles(entry, statistic, values, group);
-      json["groups"].push_back(std::move(entry));
-    }
-  } else if (values.any()) {
-    add_quantiles(json, statistic, values, 0);
-  }
-}
-
-// What a part sums: distances from the middle of the bounds.
-void add_centers(Json& part, const PlannedStatistic& statistic, const std::string& name) {
-  const auto center = [&](const Bounds& bounds) {
-    return to_string(scale_by_power_of_two(bounds.lower() + bounds.upper(), -1));
-  };
-  if (name == "products") {
-    part["centers"] = {center(statistic.bounds.front()), center(statistic.bounds.back())};
-  } else if (name.starts_with("sum") || name.starts_with("squares")) {
-    part["center"] = center(name.ends_with("_y") ? statistic.bounds.back() : statistic.bounds.front());
-  }
+  add_released(json, statistic, values);
 }
 
 // A statistic that is computed from parts: the parts, the value, and how far it may be off.
@@ -264,10 +207,13 @@ void add_composed(Json& json, const PlannedStatistic& statistic, const ShownValu
     const PlannedMeasurement& planned = statistic.measurements[i];
     Json part = {{"name", planned.part}};
     if (values.any() && statistic.groups == 0) part["value"] = part_json(statistic, values, i, 0);
-    add_centers(part, statistic, planned.part);
+    std::vector<std::string> centers;
+    for (const Dyadic& center : planned.centers) centers.push_back(to_string(center));
+    if (centers.size() == 1) part["center"] = centers.front();
+    if (centers.size() > 1) part["centers"] = centers;
     add_mechanism(part, planned, statistic.specification.range);
-    part["accuracy"] =
-        accuracy_json(part_alpha(statistic), planned.accuracy.conservative, planned.accuracy.tight);
+    part["accuracy"] = accuracy_json(part_alpha(statistic.specification), planned.accuracy.conservative,
+                                     planned.accuracy.tight);
     if (!values.any()) part["utility"] = utility_json(planned);
     parts.push_back(std::move(part));
   }
@@ -306,6 +252,13 @@ void add_composed(Json& json, const PlannedStatistic& statistic, const ShownValu
 
 }  // namespace
 
+Json single_json(const PlannedStatistic& statistic, const ShownValues& values, std::size_t index) {
+  const PlannedMeasurement& planned = statistic.measurements.front();
+  if (values.released() == nullptr) return longest_value(planned);
+  return value_json(post_process(values.released()->front()[index], statistic.specification),
+                    is_integer(planned));
+}
+
 Json certificate_json(const Certificate& certificate) {
   Json json = {{"witness", certificate.witness_text()}, {"bound", certificate.bound_text()}};
   if (certificate.notes_claim) {
@@ -319,13 +272,13 @@ Json statistic_json(const PlannedStatistic& statistic, const ShownValues& values
   const StatisticSpecification& specification = statistic.specification;
   Json json = {{"name", specification.name}, {"kind", to_string(specification.kind)}};
   if (!specification.columns.empty()) json["columns"] = specification.columns;
-  if (specification.kind == StatisticKind::moment) json["order"] = specification.order;
+  kind_of(specification).add_keys(json, specification);
   if (specification.group_by) json["group_by"] = *specification.group_by;
   if (const std::optional<GroupLimit>& limit = specification.groups_per_unit) {
     json["max_groups_per_unit"] = limit->max_groups;
     json["max_rows_per_group_per_unit"] = limit->max_rows;
   }
-  if (!statistic.bounds.empty()) {
+  if (!statistic.bounds.empty() && !statistic.hierarchy) {
     json["bounds"] = Json::array();
     for (const Bounds& bounds : statistic.bounds) {
       json["bounds"].push_back(Json::array({to_string(bounds.lower()), to_string(bounds.upper())}));
@@ -333,8 +286,7 @@ Json statistic_json(const PlannedStatistic& statistic, const ShownValues& values
   }
   const Rational& alpha = specification.alpha;
   if (statistic.constant) {
-    const bool integer =
-        specification.kind == StatisticKind::count || specification.type == AtomType::integer;
+    const bool integer = specification.columns.empty() || specification.type == AtomType::integer;
     json["value"] = value_json(*statistic.constant, integer);
     json["constant"] = true;
     for (const char* key : {"epsilon", "sensitivity", "scale", "grid", "loss_bound"}) json[key] = "0";
@@ -347,27 +299,10 @@ Json statistic_json(const PlannedStatistic& statistic, const ShownValues& values
     return json;
   }
   if (statistic.hierarchy) {
-    json.erase("bounds");
     add_hierarchy(json, statistic, values);
     return json;
   }
-  const bool histogram = specification.kind == StatisticKind::histogram;
-  if (statistic.groups > 0) {
-    json["groups"] = Json::array();
-    for (std::size_t group = 0; group < statistic.groups; ++group) {
-      Json entry = {{"key", key_json(specification, group)}};
-      if (histogram) {
-        entry["bins"] = bins_json(statistic, values, group);
-      } else if (values.any()) {
-        entry["value"] = single_json(statistic, values, group);
-      }
-      json["groups"].push_back(std::move(entry));
-    }
-  } else if (histogram) {
-    json["bins"] = bins_json(statistic, values);
-  } else if (values.any()) {
-    json["value"] = single_json(statistic, values, 0);
-  }
+  add_released(json, statistic, values);
   add_mechanism(json, statistic.measurements.front(), specification.range);
   json["accuracy"] = accuracy_json(alpha, statistic.accuracy->conservative, statistic.accuracy->tight);
   if (statistic.accuracy->simultaneous) {

@@ -1,6 +1,7 @@
 // The JSON of plans and reports, in one place so that both have the same keys.
 #pragma once
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -37,6 +38,11 @@ class ShownValues {
 
 // The statistic as planned, with `values` when there are any.
 Json statistic_json(const PlannedStatistic& statistic, const ShownValues& values);
+
+// Value `index` of a statistic that is released itself, or the stand-in for it.
+Json single_json(const PlannedStatistic& statistic, const ShownValues& values, std::size_t index);
+// The stand-in for a double: one of the most characters that a double takes.
+constexpr double longest_double = std::numeric_limits<double>::lowest();
 
 // How large the privacy loss of what runs may be, and how large it is for some datasets: decimals.
 Json certificate_json(const Certificate& certificate);

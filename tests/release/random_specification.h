@@ -309,6 +309,8 @@ class RandomSpecification {
         text += joined({"column = \"x\"\nedges = ", numbers(between(3, 40), true),
                         "\nquantiles = [0, \"1/3\", 0.5, \"0.", digits(60), "\", 1]\n", noise(true, true)});
         break;
+      default:  // other kinds are not drawn: a seed keeps its specification
+        break;
     }
     const bool quantiles = kind == StatisticKind::median || kind == StatisticKind::quantiles;
     return joined({text, groups(), price(quantiles)});

@@ -23,6 +23,7 @@ namespace snapdp {
 struct PlannedMeasurement {
   std::string part;                  // "sum" or "count" for the two of a mean under add-remove, else ""
   std::vector<std::string> columns;  // that of the groups first
+  std::vector<Dyadic> centers;       // of what sums distances from the middle of the bounds: the middles
   Measurement measurement;
   Rational epsilon;   // what it costs, for all groups together
   Accuracy accuracy;  // at the part's share of alpha

@@ -45,6 +45,7 @@ enum class StatisticKind {
   moment,
   median,
   quantiles,
+  range_count,
 };
 
 std::string to_string(StatisticKind kind);

@@ -1,0 +1,49 @@
+// The number of rows in each public bin.
+#include "release/kinds/bins.h"
+
+namespace snapdp::release_internal {
+namespace {
+
+class HistogramKind final : public Kind {
+ public:
+  HistogramKind()
+      : Kind(StatisticKind::histogram, "histogram",
+             {"column", "type", "categories", "edges", "other", "nonnegative"}) {}
+
+  std::string instead_of(const std::string& key) const override {
+    return key == "bounds" ? "categories or edges" : "";
+  }
+  void read_values(const StatisticText& text, StatisticSpecification& statistic) const override {
+    read_bins(text,
+              "or edges are missing; declare the public bins, categories = [1, 2, 3] or edges = [0, 20, 40], "
+              "or categories under [columns.NAME]",
+              statistic);
+  }
+  std::vector<KindPart> parts(Neighbors) const override {
+    return {{"", [](const StatisticRows& rows) {
+               return make_histogram(bins_of(rows.planned().specification));
+             }}};
+  }
+  bool is_integer(const StatisticSpecification&) const override { return true; }
+  void prepare(const Declaration&, PlannedStatistic& planned) const override {
+    planned.bins = bins_of(planned.specification).labels();
+  }
+  void add_values(Json& json, const PlannedStatistic& planned, const ShownValues& values,
+                  std::size_t group) const override {
+    Json& bins = json["bins"] = Json::array();
+    for (std::size_t i = 0; i < planned.bins.size(); ++i) {
+      Json bin = {{"bin", planned.bins[i]}};
+      if (values.any()) bin["value"] = single_json(planned, values, group * planned.bins.size() + i);
+      bins.push_back(std::move(bin));
+    }
+  }
+};
+
+}  // namespace
+
+const Kind& histogram_kind() {
+  static const HistogramKind kind;
+  return kind;
+}
+
+}  // namespace snapdp::release_internal

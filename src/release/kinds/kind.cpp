@@ -1,0 +1,151 @@
+#include "release/kinds/kind.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "release/kinds/cells.h"
+#include "release/toml_values.h"
+
+namespace snapdp::release_internal {
+namespace {
+
+// The declared bounds of all columns, or nothing.
+std::vector<DecimalBounds> declared_bounds(const Declaration& data, const std::vector<std::string>& columns) {
+  std::vector<DecimalBounds> bounds;
+  for (const std::string& column : columns) {
+    if (!data.column(column).bounds) return {};
+    bounds.push_back(*data.column(column).bounds);
+  }
+  return bounds;
+}
+
+std::vector<DecimalBounds> read_bounds(const StatisticText& text, bool two_columns) {
+  const TomlTable& table = text.table;
+  if (!two_columns) return {get_bounds(text.document, table, table.get_array("bounds"))};
+  const toml::array& pairs = table.get_array("bounds");
+  if (pairs.size() != 2 || !pairs[0].is_array() || !pairs[1].is_array()) {
+    table.refuse("bounds", "must have a pair for each of the two columns, [[a, b], [c, d]]");
+  }
+  std::vector<DecimalBounds> bounds;
+  for (const toml::node& pair : pairs) bounds.push_back(get_bounds(text.document, table, *pair.as_array()));
+  return bounds;
+}
+
+}  // namespace
+
+StatisticRows::StatisticRows(const Declaration& data, const PlannedStatistic& planned)
+    : data_(&data), planned_(&planned), bounds_(planned.bounds) {}
+
+StatisticRows StatisticRows::ordered(const std::vector<std::size_t>& order) const {
+  StatisticRows rows = *this;
+  for (std::size_t i = 0; i < order.size(); ++i) rows.bounds_[i] = bounds_[order[i]];
+  return rows;
+}
+
+Transformation StatisticRows::without_nulls(const VectorDomain& rows, Metric metric) const {
+  if (data_->drop_nulls) return make_drop(rows, metric);
+  const AtomType type = planned_->specification.type.value_or(AtomType::real);
+  std::vector<Dyadic> values;
+  for (const Bounds& bounds : bounds_) {
+    values.push_back(data_->impute ? cell_value(*data_->impute, type, "impute") : midpoint(bounds, type));
+  }
+  return make_impute(rows, metric, values);
+}
+
+Partial<Aggregation> StatisticRows::complete(Partial<Aggregation> statistic) const {
+  return [self = *this, statistic = std::move(statistic)](const VectorDomain& rows, Metric metric) {
+    return self.without_nulls(rows, metric) >> statistic;
+  };
+}
+
+Partial<Aggregation> StatisticRows::clamped(Partial<Aggregation> statistic) const {
+  return complete(
+      [bounds = bounds_, statistic = std::move(statistic)](const VectorDomain& rows, Metric metric) {
+        return make_clamp(rows, metric, bounds) >> statistic;
+      });
+}
+
+std::function<Partial<Aggregation>(const StatisticRows&)> of_complete_rows(Partial<Aggregation> statistic) {
+  return [statistic = std::move(statistic)](const StatisticRows& rows) { return rows.complete(statistic); };
+}
+
+std::function<Partial<Aggregation>(const StatisticRows&)> of_clamped_rows(Partial<Aggregation> statistic) {
+  return [statistic = std::move(statistic)](const StatisticRows& rows) { return rows.clamped(statistic); };
+}
+
+Kind::Kind(StatisticKind id, std::string name, std::vector<std::string> keys)
+    : id_(id), name_(std::move(name)), keys_(std::move(keys)) {}
+
+bool Kind::has_key(const std::string& key) const {
+  return std::find(keys_.begin(), keys_.end(), key) != keys_.end();
+}
+
+void Kind::read_values(const StatisticText& text, StatisticSpecification& statistic) const {
+  if (!has_key("bounds")) return;
+  if (text.table.has("bounds")) {
+    statistic.bounds = read_bounds(text, has_two_columns());
+    return;
+  }
+  statistic.bounds = declared_bounds(text.data, statistic.columns);
+  if (!statistic.bounds.empty()) return;
+  text.table.refuse_missing(
+      "bounds", has_two_columns()
+                    ? "is missing; declare public bounds of both columns, bounds = [[a, b], [c, d]], or "
+                      "bounds under [columns.NAME] of each"
+                    : "is missing; declare public bounds of the column, bounds = [lower, upper], here or "
+                      "under [columns.NAME]");
+}
+
+bool Kind::is_constant(Neighbors, const StatisticSpecification& statistic) const {
+  return std::any_of(statistic.bounds.begin(), statistic.bounds.end(),
+                     [](const DecimalBounds& bounds) { return bounds.lower == bounds.upper; });
+}
+
+void Kind::prepare(const Declaration&, PlannedStatistic& planned) const {
+  const StatisticSpecification& statistic = planned.specification;
+  for (const DecimalBounds& bounds : statistic.bounds)
+    planned.bounds.push_back(round_outward(bounds, statistic.type.value_or(AtomType::real)));
+}
+
+Composed Kind::compose(const ReleasedParts&, const std::vector<Bounds>&) const {
+  throw std::logic_error("this kind is released itself");
+}
+
+void Kind::add_values(Json& json, const PlannedStatistic& planned, const ShownValues& values,
+                      std::size_t group) const {
+  if (values.any()) json["value"] = single_json(planned, values, group);
+}
+
+const Kind& count_kind();
+const Kind& sum_kind();
+const Kind& mean_kind();
+const Kind& variance_kind();
+const Kind& covariance_kind();
+const Kind& histogram_kind();
+const Kind& distinct_kind();
+const Kind& standard_deviation_kind();
+const Kind& correlation_kind();
+const Kind& moment_kind();
+const Kind& median_kind();
+const Kind& quantiles_kind();
+const Kind& range_count_kind();
+
+const std::vector<const Kind*>& all_kinds() {
+  static const std::vector<const Kind*> kinds = {
+      &count_kind(),       &sum_kind(),       &mean_kind(),     &variance_kind(),
+      &covariance_kind(),  &histogram_kind(), &distinct_kind(), &standard_deviation_kind(),
+      &correlation_kind(), &moment_kind(),    &median_kind(),   &quantiles_kind(),
+      &range_count_kind()};
+  return kinds;
+}
+
+const Kind& kind_of(StatisticKind kind) {
+  return *all_kinds().at(static_cast<std::size_t>(kind));
+}
+
+Rational part_alpha(const StatisticSpecification& statistic) {
+  return statistic.alpha / Rational(Integer(static_cast<unsigned long>(statistic.split.size())));
+}
+
+}  // namespace snapdp::release_internal

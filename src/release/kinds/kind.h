@@ -1,0 +1,147 @@
+// A kind of statistic: all that sets it apart from others, in one file of this folder. What all kinds share (price, groups,
+// mechanism, composition ...) is in specification.cpp, plan.cpp and statistic_json.cpp, which ask here. A new kind is a file,
+// its name in StatisticKind and two lines in kind.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "release/statistic_json.h"
+#include "release/toml_document.h"
+#include "snapdp/framework/aggregation.h"
+#include "snapdp/release/plan.h"
+#include "snapdp/statistics/from_parts.h"
+
+namespace snapdp::release_internal {
+
+// One [[statistic]] that is being read, and what is declared of the data.
+struct StatisticText {
+  const TomlDocument& document;
+  const TomlTable& table;
+  const Declaration& data;
+};
+
+// The rows of a statistic on their way to it. What they give may outlive them, but not the plan of the statistic.
+class StatisticRows {
+ public:
+  StatisticRows(const Declaration& data, const PlannedStatistic& planned);
+  // Columns order[0], order[1] ... of these rows; all of them when nothing is given.
+  StatisticRows ordered(const std::vector<std::size_t>& order) const;
+
+  const PlannedStatistic& planned() const { return *planned_; }
+  // The statistic of the rows without nulls, which are dropped or imputed.
+  Partial<Aggregation> complete(Partial<Aggregation> statistic) const;
+  // And clamped to the bounds.
+  Partial<Aggregation> clamped(Partial<Aggregation> statistic) const;
+
+ private:
+  Transformation without_nulls(const VectorDomain& rows, Metric metric) const;
+
+  const Declaration* data_;
+  const PlannedStatistic* planned_;
+  std::vector<Bounds> bounds_;
+};
+
+// A noisy part that a statistic is computed from, or the only one of what is released itself.
+struct KindPart {
+  std::string name;  // empty when the statistic is released itself
+  std::function<Partial<Aggregation>(const StatisticRows&)> aggregation;
+  // Of parts that sum distances from the middle of the bounds: of which columns, as the specification names them.
+  std::vector<std::size_t> centers = {};
+  // The columns as the part sees them; as the specification names them when empty.
+  std::vector<std::size_t> order = {};
+};
+
+// For KindPart::aggregation.
+std::function<Partial<Aggregation>(const StatisticRows&)> of_complete_rows(Partial<Aggregation> statistic);
+std::function<Partial<Aggregation>(const StatisticRows&)> of_clamped_rows(Partial<Aggregation> statistic);
+
+// By the names of the parts.
+using ReleasedParts = std::map<std::string, ReleasedPart>;
+using PartAccuracies = std::map<std::string, double>;
+
+struct Composed {
+  double value;
+  double accuracy;
+};
+
+class Kind {
+ public:
+  virtual ~Kind() = default;
+  Kind(const Kind&) = delete;
+  Kind& operator=(const Kind&) = delete;
+
+  StatisticKind id() const { return id_; }
+  // As specifications and reports call it.
+  const std::string& name() const { return name_; }
+  // Whether it has this key, besides those that every kind has.
+  bool has_key(const std::string& key) const;
+  bool has_two_columns() const { return has_key("columns"); }
+  bool takes_texts() const { return has_key("categories"); }
+
+  // What to use instead of a key that it does not have; may be empty.
+  virtual std::string instead_of(const std::string&) const { return ""; }
+  // Why a key that every kind has does not apply; empty when it does.
+  virtual std::string why_not(const std::string&) const { return ""; }
+  // The public facts about the values: bounds, unless a kind has other ones. Columns and type are known.
+  virtual void read_values(const StatisticText& text, StatisticSpecification& statistic) const;
+  // Other keys of its own.
+  virtual void read_more(const StatisticText&, StatisticSpecification&) const {}
+
+  // Its noisy parts, in the order of `split`.
+  virtual std::vector<KindPart> parts(Neighbors neighbors) const = 0;
+  // Built of squares or products and divided by the rows less one: needs two rows, and numbers whose products are doubles.
+  virtual bool is_second_moment() const { return false; }
+  // Whether the released numbers are integers.
+  virtual bool is_integer(const StatisticSpecification&) const { return false; }
+
+  // Whether public facts alone determine it; by default, when the bounds of a column are equal.
+  virtual bool is_constant(Neighbors neighbors, const StatisticSpecification& statistic) const;
+  // What it then is: nothing varies, or nothing varies together.
+  virtual Dyadic constant(const Declaration&, const PlannedStatistic&) const { return Dyadic(0); }
+
+  // The public facts as the plan has them, before anything is built of them.
+  virtual void prepare(const Declaration& data, PlannedStatistic& planned) const;
+  // What follows from the noise of a statistic that is released itself.
+  virtual void conclude(PlannedStatistic&) const {}
+
+  // The value that parts give, and how far it may be off: post-processing. The value does not depend on the accuracies.
+  virtual Composed compose(const ReleasedParts& parts, const std::vector<Bounds>& bounds) const;
+  // How far it may be off for every dataset of `size` rows, if that can be told beforehand.
+  virtual std::optional<double> planned_accuracy(const PartAccuracies&, const std::vector<Bounds>&,
+                                                 std::uint64_t) const {
+    return std::nullopt;
+  }
+  // Why it cannot, whatever is known of the size; empty when it can.
+  virtual std::string no_planned_accuracy() const { return ""; }
+
+  // Keys of its own in plans and reports.
+  virtual void add_keys(Json&, const StatisticSpecification&) const {}
+  // What is released itself: in `json`, of group `group`.
+  virtual void add_values(Json& json, const PlannedStatistic& planned, const ShownValues& values,
+                          std::size_t group) const;
+
+ protected:
+  Kind(StatisticKind id, std::string name, std::vector<std::string> keys);
+
+ private:
+  StatisticKind id_;
+  std::string name_;
+  std::vector<std::string> keys_;
+};
+
+// In the order of StatisticKind.
+const std::vector<const Kind*>& all_kinds();
+const Kind& kind_of(StatisticKind kind);
+inline const Kind& kind_of(const StatisticSpecification& statistic) {
+  return kind_of(statistic.kind);
+}
+
+// Each part misses its accuracy with this probability, so that all hold together except with the statistic's alpha.
+Rational part_alpha(const StatisticSpecification& statistic);
+
+}  // namespace snapdp::release_internal

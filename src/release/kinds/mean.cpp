@@ -1,0 +1,37 @@
+// The mean of a column; under add-remove the quotient of a centered sum and a count.
+#include "release/kinds/kind.h"
+#include "snapdp/statistics/statistics.h"
+
+namespace snapdp::release_internal {
+namespace {
+
+class MeanKind final : public Kind {
+ public:
+  MeanKind() : Kind(StatisticKind::mean, "mean", {"column", "type", "bounds", "split"}) {}
+
+  std::vector<KindPart> parts(Neighbors neighbors) const override {
+    if (neighbors == Neighbors::change_one) return {{"", of_clamped_rows(make_mean())}};
+    return {{"sum", of_clamped_rows(make_centered_sum()), {0}}, {"count", of_complete_rows(make_count())}};
+  }
+  Dyadic constant(const Declaration&, const PlannedStatistic& planned) const override {
+    return planned.bounds.front().lower();
+  }
+  Composed compose(const ReleasedParts& parts, const std::vector<Bounds>& bounds) const override {
+    const ReleasedPart& count = parts.at("count");
+    const ReleasedPart& sum = parts.at("sum");
+    return {mean_from_parts(bounds[0], count.value, sum.value), mean_accuracy(bounds[0], count, sum)};
+  }
+  std::optional<double> planned_accuracy(const PartAccuracies& parts, const std::vector<Bounds>& bounds,
+                                         std::uint64_t size) const override {
+    return planned_mean_accuracy(bounds[0], size, parts.at("count"), parts.at("sum"));
+  }
+};
+
+}  // namespace
+
+const Kind& mean_kind() {
+  static const MeanKind kind;
+  return kind;
+}
+
+}  // namespace snapdp::release_internal
