@@ -41,6 +41,7 @@ class UsageTest : public ToolTest {
 TEST_F(UsageTest, HelpBeginsWithExamples) {
   const std::vector<std::vector<std::string>> commands = {{"--help"},
                                                           {"-h"},
+                                                          {"init", "--help"},
                                                           {"plan", "--help"},
                                                           {"release", "--help"},
                                                           {"ledger", "--help"},
