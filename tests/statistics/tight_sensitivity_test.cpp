@@ -171,15 +171,6 @@ TEST(TightSensitivity, AtTheDistanceOfUnits) {
   const Aggregation distinct =
       make_distinct_count(untrusted_domain({AtomType::real}), add_remove, Bins::numbers({1, 2}));
   EXPECT_EQ(distinct.sensitivity(10), 2);
-  const VectorDomain column({{AtomType::integer, false, false, Bounds(0, 5)}});
-  const Aggregation sum = make_sum(column, add_remove);
-  const Aggregation capped = sum >> make_clamp(sum.output_domain(), sum.output_metric(), Bounds(0, 7));
-  EXPECT_EQ(capped.sensitivity(1), 5);
-  EXPECT_EQ(capped.sensitivity(2), 7);
-  const Aggregation counts =
-      make_histogram(untrusted_domain({AtomType::real}), add_remove, Bins::numbers({1, 2}));
-  const Aggregation few = counts >> make_clamp(counts.output_domain(), counts.output_metric(), Bounds(0, 3));
-  EXPECT_EQ(few.sensitivity(100), 6);
   NoiseOptions options{.epsilon = 1};
   options.distance = 10;
   EXPECT_EQ((distinct >> make_snapping(options)).mechanism().scale(), 2);
