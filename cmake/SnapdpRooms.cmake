@@ -3,7 +3,7 @@
 #
 #   snapdp_packages(<name> modules...)       finds pkg-config modules as the target PkgConfig::SNAPDP_<name>
 #   snapdp_room(<name> [USES rooms...] [PUBLIC libraries...] [PRIVATE libraries...] [BUILD_ONLY libraries...])
-#       the library snapdp::<name> of the current folder's *.cpp files. BUILD_ONLY libraries are header-only and
+#       the library snapdp::<name> of the *.cpp files in and below the current folder. BUILD_ONLY libraries are header-only and
 #       unseen by users of the room (a JSON parser, say), so that an installed SnapDP does not need them.
 
 add_library(snapdp_options INTERFACE)
@@ -44,7 +44,7 @@ endmacro()
 
 function(snapdp_room name)
   cmake_parse_arguments(ROOM "" "" "USES;PUBLIC;PRIVATE;BUILD_ONLY" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   if(NOT sources)
     message(STATUS "snapdp: the room ${name} has no sources; left out")
     return()

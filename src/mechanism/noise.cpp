@@ -63,6 +63,11 @@ Noise Noise::centered() const {
   return result;
 }
 
+double Noise::centered(double y) const {
+  const FloatEnvironment environment;
+  return (Dyadic(y) - origin()).to_double_nearest() + 0.0;  // -0 becomes +0
+}
+
 Grid Noise::centered(Grid values) const {
   const Dyadic about = origin();
   return about.sign() == 0 ? values : Grid(std::min(values.exponent(), about.exponent()));

@@ -101,7 +101,7 @@ TEST_F(LedgerAccountantTest, TheExampleOfMeasurementRuns) {
   auto mean_age = clamped >> make_mean() >> make_snapping({.epsilon = "1/4"});
   mean_age.loss();                                   // at most 1/4 at distance 1, exact
   mean_age.accuracy(0.05);                           // known before any row is read
-  InMemoryAccountant budget(1);                      // or a LedgerAccountant, see privacy/ledger_accountant.h
+  InMemoryAccountant budget(1);                      // or a LedgerAccountant (privacy/ledger_accountant.h)
   Release r = mean_age.release(rows, budget);        // debit, then draw
   // [end]
   // clang-format on
