@@ -83,7 +83,7 @@ void mechanism_internal::check_grid(Grid grid) {
     refuse("grid", to_string(grid), "must lie between 2^-65536 and 2^65536");
 }
 
-void mechanism_internal::check_noise(const Noise& noise) {
+void mechanism_internal::check_shape(const Noise& noise) {
   if (!(noise.scale.up() > 0) || !std::isfinite(noise.scale.up())) {
     refuse("scale", to_string(noise.scale.up()),
            "must be positive and finite; the scale of the noise is sensitivity / epsilon");
@@ -92,11 +92,18 @@ void mechanism_internal::check_noise(const Noise& noise) {
   if (noise.kind == NoiseKind::geometric && noise.grid != Grid(0)) {
     refuse("grid", to_string(noise.grid), "geometric noise gives integers: use 2^0");
   }
-  if (noise.lower) check_point(*noise.lower, noise, "lower");
-  if (noise.upper) check_point(*noise.upper, noise, "upper");
+  for (const auto& [name, bound] : {std::pair("lower", noise.lower), std::pair("upper", noise.upper)}) {
+    if (bound && !std::isfinite(*bound)) refuse(name, to_string(*bound), "must be a finite number");
+  }
   if (noise.lower && noise.upper && !(*noise.lower < *noise.upper)) {
     refuse("lower", to_string(*noise.lower), "must be below upper = " + to_string(*noise.upper));
   }
+}
+
+void mechanism_internal::check_noise(const Noise& noise) {
+  check_shape(noise);
+  if (noise.lower) check_point(*noise.lower, noise, "lower");
+  if (noise.upper) check_point(*noise.upper, noise, "upper");
   if (noise.kind == NoiseKind::notes && noise.origin().sign() != 0) {
     refuse("noise", "\"precision\"", "its law is about the middle of the bounds: take Noise::centered()");
   }
