@@ -240,6 +240,7 @@ double tight_accuracy(const AccuracyQuery& query) {
 }
 
 Accuracy accuracy_of(const AccuracyQuery& query) {
+  const FloatEnvironment environment;
   const double conservative = conservative_accuracy(query);
   return {conservative, std::min(tight_accuracy(query), conservative), laplace_accuracy(query)};
 }
