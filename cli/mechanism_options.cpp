@@ -248,34 +248,4 @@ double default_value(const std::optional<double>& lower, const std::optional<dou
   return value == 0 ? 0.0 : value;
 }
 
-double ReleaseLaw::shifted(const Mechanism& mechanism, double value) {
-  const double shifted = (Dyadic(value) - mechanism.noise().origin()).to_double_nearest();
-  return shifted == 0 ? 0.0 : shifted;
-}
-
-ReleaseLaw::ReleaseLaw(const Mechanism& mechanism, double value)
-    : mechanism_(mechanism), value_(value), law_(mechanism.noise().centered(), shifted(mechanism, value)) {}
-
-double ReleaseLaw::output(double centered) const {
-  const Noise& noise = law_.noise();
-  if (noise.lower && centered == *noise.lower) return *mechanism_.lower();
-  if (noise.upper && centered == *noise.upper) return *mechanism_.upper();
-  const double output = (Dyadic(centered) + mechanism_.noise().origin()).to_double_nearest();
-  return output == 0 ? 0.0 : output;
-}
-
-double ReleaseLaw::accuracy(const FailureRate& alpha) const {
-  if (mechanism_.kind() != NoiseKind::notes) return law_.accuracy(alpha);
-  // Noise, or a value, that is off by at most `error` makes no output less or more likely than a factor
-  // e^(error / scale) says, and e^-x >= 1 - x.
-  const Dyadic exact = std::clamp(Dyadic(value_), Dyadic(*mechanism_.lower()), Dyadic(*mechanism_.upper()));
-  const Rational shift = abs(exact - mechanism_.noise().origin() - Dyadic(law_.value())).rational();
-  const Rational error = mechanism_.noise().arithmetic_error() + shift;
-  const Rational rate = alpha.value() * (1 - error / Rational(mechanism_.scale()));
-  const double range = to_double_up(Rational(*mechanism_.upper()) - Rational(*mechanism_.lower()));
-  if (rate <= 0) return range;
-  const Rational accuracy(law_.accuracy(FailureRate(rate, "--alpha")));
-  return std::min(range, to_double_up(accuracy + shift + mechanism_.noise().output_error()));
-}
-
 }  // namespace snapdp::cli

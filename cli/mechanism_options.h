@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "snapdp/mechanism/law.h"
+#include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/mechanism.h"
 
 namespace snapdp::cli {
@@ -92,28 +92,5 @@ std::string clamp_text(const std::optional<double>& lower, const std::optional<d
 // The value that a law is asked for when none is given: the middle of the range; with one bound the value inside it that
 // is nearest to 0; 0 without bounds. A whole number for geometric noise.
 double default_value(const std::optional<double>& lower, const std::optional<double>& upper, NoiseKind noise);
-
-// The law of a mechanism's outputs for a guess at the value. In precision mode it is the law of real arithmetic about
-// the middle of the bounds, which arithmetic of 118 bits bends by a relative 2^-90 at most.
-class ReleaseLaw {
- public:
-  ReleaseLaw(const Mechanism& mechanism, double value);
-
-  const OutputLaw& centered() const { return law_; }
-  double value() const { return value_; }
-  // An output of the centered law as it is printed: shifted, rounded once to a double.
-  double output(double centered) const;
-  // P(|out - value| > a).
-  double miss(const Rational& a) const { return law_.miss(a); }
-  // An a with miss(a) <= alpha that includes what the arithmetic and the last rounding of precision mode add.
-  double accuracy(const FailureRate& alpha) const;
-
-  static double shifted(const Mechanism& mechanism, double value);
-
- private:
-  Mechanism mechanism_;
-  double value_;
-  OutputLaw law_;
-};
 
 }  // namespace snapdp::cli

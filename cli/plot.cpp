@@ -10,6 +10,7 @@
 #include "output.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/bias.h"
+#include "snapdp/mechanism/law.h"
 #include "snapdp/text.h"
 
 namespace snapdp::cli {
@@ -200,7 +201,7 @@ std::string plot_bias(const MechanismQuestion& question) {
     panel.path({{*question.value, y.from}, {*question.value, y.to}}, chart::green, thin);
     panel.key(keys, row + 2, chart::green,
               "value " + rounded(*question.value) + ": " +
-                  rounded(bias(noise, ReleaseLaw::shifted(mechanism, *question.value))),
+                  rounded(bias(noise, mechanism.noise().centered(*question.value))),
               thin);
   }
   panel.frame();
@@ -212,7 +213,7 @@ std::string plot_law(const MechanismQuestion& question) {
   const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
   const Noise noise = mechanism.noise().centered();
   const double origin = mechanism.noise().origin().to_double_nearest();
-  const double value = question.value ? ReleaseLaw::shifted(mechanism, *question.value)
+  const double value = question.value ? mechanism.noise().centered(*question.value)
                                       : default_value(noise.lower, noise.upper, noise.kind);
   const OutputLaw law(noise, value);
   const double center = law.value() < noise.lower.value_or(law.value())   ? *noise.lower

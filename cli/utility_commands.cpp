@@ -12,6 +12,7 @@
 #include "snapdp/error.h"
 #include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/bounds.h"
+#include "snapdp/mechanism/law.h"
 
 namespace snapdp::cli {
 namespace {
@@ -69,7 +70,7 @@ void print(const TextTable& table) {
 
 // The probability of an error larger than `at`: for the value, or else the largest over all values.
 double miss_of(const Mechanism& mechanism, const MechanismQuestion& question, const Rational& at) {
-  if (question.value) return ReleaseLaw(mechanism, *question.value).miss(at);
+  if (question.value) return ReleaseLaw(mechanism.noise(), *question.value).miss(at);
   if (mechanism.kind() != NoiseKind::geometric) {
     const bool exact = mechanism.kind() == NoiseKind::exact;
     return worst_miss(mechanism.noise(), at, exact ? question.values() : std::nullopt);
@@ -87,7 +88,7 @@ void accuracy(const MechanismArguments& arguments) {
   const Mechanism mechanism = question.mechanism(question.epsilon ? *question.epsilon : *least);
   const Accuracy accuracy = question.accuracy(mechanism);
   std::optional<double> for_value;
-  if (question.value) for_value = ReleaseLaw(mechanism, *question.value).accuracy(question.alpha);
+  if (question.value) for_value = ReleaseLaw(mechanism.noise(), *question.value).accuracy(question.alpha);
   std::optional<double> miss;
   if (question.at) miss = miss_of(mechanism, question, *question.at);
   if (arguments.json) {
@@ -117,29 +118,9 @@ void accuracy(const MechanismArguments& arguments) {
 
 // --- law
 
-// On a side without a bound, what is rarer is summed up in a last row.
-constexpr double rarest = 1e-15;
-constexpr double rarest_clamped = 0x1p-1074;
 constexpr std::size_t most_rows_of_a_table = 100;
 // Of a list. More are cut: towards a far bound, or on a fine grid, there may be millions.
 constexpr std::size_t most_rows_of_a_list = 100'000;
-
-// The outputs as they are printed: the last rounding of precision mode may have made two of them one.
-OutputLaw::Table rows_of(const ReleaseLaw& law, std::size_t most) {
-  const Noise& noise = law.centered().noise();
-  const OutputLaw::Table centered = law.centered().table(noise.lower ? rarest_clamped : rarest,
-                                                         noise.upper ? rarest_clamped : rarest, most);
-  OutputLaw::Table table{{}, centered.below, centered.above, centered.cut};
-  for (const OutputProbability& row : centered.outputs) {
-    const double output = law.output(row.output);
-    if (!table.outputs.empty() && table.outputs.back().output == output) {
-      table.outputs.back().probability += row.probability;
-    } else {
-      table.outputs.push_back({output, row.probability});
-    }
-  }
-  return table;
-}
 
 // The tails that lie beyond the rows: none where these reach a bound.
 bool has_below(const Mechanism& mechanism, const OutputLaw::Table& table) {
@@ -162,9 +143,9 @@ void law(const MechanismArguments& arguments, bool csv) {
   const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
   const double value = question.value ? *question.value
                                       : default_value(mechanism.lower(), mechanism.upper(), mechanism.kind());
-  const ReleaseLaw law(mechanism, value);
+  const ReleaseLaw law(mechanism.noise(), value);
   const OutputLaw::Table rows =
-      rows_of(law, csv || arguments.json ? most_rows_of_a_list : most_rows_of_a_table + 1);
+      law.table(csv || arguments.json ? most_rows_of_a_list : most_rows_of_a_table + 1);
   const bool below = has_below(mechanism, rows);
   const bool above = has_above(mechanism, rows);
   if (csv) {
@@ -178,8 +159,7 @@ void law(const MechanismArguments& arguments, bool csv) {
     if (rows.cut > 0) write_standard_error("snapdp: note: " + cut_text(rows) + "\n");
     return;
   }
-  const double mean =
-      to_double_nearest(Rational(law.centered().mean()) + mechanism.noise().origin().rational());
+  const double mean = law.mean();
   const double variance = law.centered().variance();
   if (arguments.json) {
     Json json = {{"epsilon", to_string(mechanism.epsilon())},
@@ -253,7 +233,7 @@ void bias(const MechanismArguments& arguments, const std::optional<std::string>&
   if (values) guesses = parse_guesses(*values, "--values");
   const Noise noise = mechanism.noise().centered();
   std::optional<double> of_value;
-  if (question.value) of_value = snapdp::bias(noise, ReleaseLaw::shifted(mechanism, *question.value));
+  if (question.value) of_value = snapdp::bias(noise, mechanism.noise().centered(*question.value));
   std::optional<double> expected;
   if (guesses) expected = expected_bias(mechanism, *guesses);
   const WorstBias worst =

@@ -30,13 +30,6 @@ using certified::Undecided;
               std::string(parameter) + " = " + given + ": " + rule);
 }
 
-void check_scale(double scale) {
-  if (!(scale > 0) || !std::isfinite(scale)) {
-    refuse("scale", to_string(scale),
-           "must be positive and finite; the scale of the noise is sensitivity / epsilon");
-  }
-}
-
 void check_common(const Rational& rounding_error, const std::optional<double>& range) {
   if (rounding_error < 0) {
     refuse("rounding_error", to_string(rounding_error),
@@ -48,20 +41,9 @@ void check_common(const Rational& rounding_error, const std::optional<double>& r
 }
 
 void check(const AccuracyQuery& query) {
-  const Noise& noise = query.noise;
-  check_scale(noise.scale.up());
-  check_grid(noise.grid);
+  check_shape(query.noise);
   if (query.values) check_grid(*query.values);
-  if (noise.kind == NoiseKind::geometric && noise.grid != Grid(0)) {
-    refuse("grid", to_string(noise.grid), "geometric noise gives integers: use 2^0");
-  }
   check_common(query.rounding_error, std::nullopt);
-  for (const auto& [name, bound] : {std::pair("lower", noise.lower), std::pair("upper", noise.upper)}) {
-    if (bound && !std::isfinite(*bound)) refuse(name, to_string(*bound), "must be a finite number");
-  }
-  if (noise.lower && noise.upper && !(*noise.lower < *noise.upper)) {
-    refuse("lower", to_string(*noise.lower), "must be below upper = " + to_string(*noise.upper));
-  }
 }
 
 // No error exceeds the distance of the bounds.
@@ -258,6 +240,7 @@ double tight_accuracy(const AccuracyQuery& query) {
 }
 
 Accuracy accuracy_of(const AccuracyQuery& query) {
+  const FloatEnvironment environment;
   const double conservative = conservative_accuracy(query);
   return {conservative, std::min(tight_accuracy(query), conservative), laplace_accuracy(query)};
 }
@@ -265,8 +248,7 @@ Accuracy accuracy_of(const AccuracyQuery& query) {
 double worst_miss(const Noise& noise, const Rational& accuracy, std::optional<Grid> values) {
   const FloatEnvironment environment;
   const Grid grid = noise.grid;
-  check_scale(noise.scale.up());
-  check_grid(grid);
+  check_shape(noise);
   if (values) check_grid(*values);
   if (noise.kind == NoiseKind::geometric) {
     refuse("noise", "\"geometric\"", "it misses every integer alike; see OutputLaw::miss");

@@ -83,7 +83,7 @@ void mechanism_internal::check_grid(Grid grid) {
     refuse("grid", to_string(grid), "must lie between 2^-65536 and 2^65536");
 }
 
-void mechanism_internal::check_noise(const Noise& noise) {
+void mechanism_internal::check_shape(const Noise& noise) {
   if (!(noise.scale.up() > 0) || !std::isfinite(noise.scale.up())) {
     refuse("scale", to_string(noise.scale.up()),
            "must be positive and finite; the scale of the noise is sensitivity / epsilon");
@@ -92,11 +92,18 @@ void mechanism_internal::check_noise(const Noise& noise) {
   if (noise.kind == NoiseKind::geometric && noise.grid != Grid(0)) {
     refuse("grid", to_string(noise.grid), "geometric noise gives integers: use 2^0");
   }
-  if (noise.lower) check_point(*noise.lower, noise, "lower");
-  if (noise.upper) check_point(*noise.upper, noise, "upper");
+  for (const auto& [name, bound] : {std::pair("lower", noise.lower), std::pair("upper", noise.upper)}) {
+    if (bound && !std::isfinite(*bound)) refuse(name, to_string(*bound), "must be a finite number");
+  }
   if (noise.lower && noise.upper && !(*noise.lower < *noise.upper)) {
     refuse("lower", to_string(*noise.lower), "must be below upper = " + to_string(*noise.upper));
   }
+}
+
+void mechanism_internal::check_noise(const Noise& noise) {
+  check_shape(noise);
+  if (noise.lower) check_point(*noise.lower, noise, "lower");
+  if (noise.upper) check_point(*noise.upper, noise, "upper");
   if (noise.kind == NoiseKind::notes && noise.origin().sign() != 0) {
     refuse("noise", "\"precision\"", "its law is about the middle of the bounds: take Noise::centered()");
   }
@@ -387,6 +394,55 @@ double OutputLaw::distance_to_laplace() const {
     const Real mass = -expm1(-p / tails.ratio()) - expm1(-(half - p) / tails.ratio());
     return round_nearest(ldexp(mass, -1), 0);
   });
+}
+
+ReleaseLaw::ReleaseLaw(const Noise& noise, double value)
+    : noise_(noise), value_(value), law_(noise.centered(), noise.centered(value)) {}
+
+double ReleaseLaw::output(double centered) const {
+  const FloatEnvironment environment;
+  const Noise& noise = law_.noise();
+  if (noise.lower && centered == *noise.lower) return *noise_.lower;
+  if (noise.upper && centered == *noise.upper) return *noise_.upper;
+  return (Dyadic(centered) + noise_.origin()).to_double_nearest() + 0.0;  // -0 becomes +0
+}
+
+double ReleaseLaw::mean() const {
+  const FloatEnvironment environment;
+  return to_double_nearest(Rational(law_.mean()) + noise_.origin().rational());
+}
+
+double ReleaseLaw::accuracy(const FailureRate& alpha) const {
+  const FloatEnvironment environment;
+  if (noise_.kind != NoiseKind::notes) return law_.accuracy(alpha);
+  // Noise, or a value, that is off by at most `error` makes no output less or more likely than a factor
+  // e^(error / scale) says, and e^-x >= 1 - x.
+  const Dyadic exact = std::clamp(Dyadic(value_), Dyadic(*noise_.lower), Dyadic(*noise_.upper));
+  const Rational shift = abs(exact - noise_.origin() - Dyadic(law_.value())).rational();
+  const Rational error = noise_.arithmetic_error() + shift;
+  const Rational rate = alpha.value() * (1 - error / Rational(noise_.scale.up()));
+  const double range = to_double_up(Rational(*noise_.upper) - Rational(*noise_.lower));
+  if (rate <= 0) return range;
+  const Rational accuracy(law_.accuracy(FailureRate(rate)));
+  return std::min(range, to_double_up(accuracy + shift + noise_.output_error()));
+}
+
+OutputLaw::Table ReleaseLaw::table(std::size_t most) const {
+  constexpr double rarest = 1e-15;
+  constexpr double rarest_clamped = 0x1p-1074;
+  const Noise& noise = law_.noise();
+  const OutputLaw::Table centered =
+      law_.table(noise.lower ? rarest_clamped : rarest, noise.upper ? rarest_clamped : rarest, most);
+  OutputLaw::Table table{{}, centered.below, centered.above, centered.cut};
+  for (const OutputProbability& row : centered.outputs) {
+    const double shown = output(row.output);
+    if (!table.outputs.empty() && table.outputs.back().output == shown) {
+      table.outputs.back().probability += row.probability;
+    } else {
+      table.outputs.push_back({shown, row.probability});
+    }
+  }
+  return table;
 }
 
 }  // namespace snapdp

@@ -33,10 +33,12 @@ std::string noise_name(NoiseKind kind) {
 }
 
 NoiseScale::NoiseScale(Rational value) : up_(to_double_up(value)) {
+  const FloatEnvironment environment;
   if (!std::isfinite(up_) || Rational(up_) != value) exact_ = std::move(value);
 }
 
 Rational NoiseScale::exact() const {
+  const FloatEnvironment environment;
   if (exact_) return *exact_;
   if (!std::isfinite(up_)) {
     throw Error(ErrorCode::invalid_argument, "scale",
@@ -61,6 +63,11 @@ Noise Noise::centered() const {
   result.lower = -half;
   result.upper = half;
   return result;
+}
+
+double Noise::centered(double y) const {
+  const FloatEnvironment environment;
+  return (Dyadic(y) - origin()).to_double_nearest() + 0.0;  // -0 becomes +0
 }
 
 Grid Noise::centered(Grid values) const {

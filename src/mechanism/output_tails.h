@@ -20,6 +20,8 @@ using namespace numeric_internal;
 // Throw invalid_argument naming the offending field.
 void check_grid(Grid grid);
 void check_noise(const Noise& noise);
+// The same wherever the bounds lie.
+void check_shape(const Noise& noise);
 // Also checks the value; returns it clamped to the bounds.
 double checked_value(const Noise& noise, double value, const char* parameter);
 

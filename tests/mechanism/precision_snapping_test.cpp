@@ -18,7 +18,7 @@
 
 #include "mechanism/endless_tape.h"
 #include "mechanism/precision_oracle.h"
-#include "mechanism/precision_slow_path.h"
+#include "mechanism/notes/precision_slow_path.h"
 #include "snapdp/error.h"
 #include "snapdp/random/word_source.h"
 

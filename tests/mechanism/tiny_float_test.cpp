@@ -9,7 +9,7 @@
 
 #include "mechanism/endless_tape.h"
 #include "mechanism/precision_oracle.h"
-#include "mechanism/precision_slow_path.h"
+#include "mechanism/notes/precision_slow_path.h"
 #include "snapdp/mechanism/precision_snapping.h"
 #include "snapdp/mechanism/snapping.h"
 

@@ -108,18 +108,17 @@ void check(const char* name, const Mechanism& mechanism, double middle, double w
 }
 
 void check_all() {
-  using Laplace = MechanismOptions;
-  check("snapping, bounds",
-        Snapping(Laplace{.epsilon = 1, .sensitivity = Dyadic(1), .lower = -8, .upper = 8}), 0, 12, false, 1);
-  check("snapping, no bounds", Snapping(Laplace{.epsilon = Rational(1, 3), .sensitivity = Dyadic(1)}), 1e6,
-        1e6, false, 1);
+  check("snapping, bounds", Snapping({.epsilon = 1, .sensitivity = Dyadic(1), .lower = -8, .upper = 8}), 0,
+        12, false, 1);
+  check("snapping, no bounds", Snapping({.epsilon = Rational(1, 3), .sensitivity = Dyadic(1)}), 1e6, 1e6,
+        false, 1);
   check(
       "snapping, far bounds",
-      Snapping(Laplace{
-          .epsilon = 1, .sensitivity = Dyadic(1), .lower = 0, .upper = 0x1p52, .grid = GridChoice::notes()}),
+      Snapping(
+          {.epsilon = 1, .sensitivity = Dyadic(1), .lower = 0, .upper = 0x1p52, .grid = GridChoice::notes()}),
       0x1p51, 0x1p51, false, 1);
-  check("snapping, integers", Snapping(Laplace{.epsilon = 1, .sensitivity = Dyadic(7), .integer = true}), 0,
-        1e9, true, 1);
+  check("snapping, integers", Snapping({.epsilon = 1, .sensitivity = Dyadic(7), .integer = true}), 0, 1e9,
+        true, 1);
   check("geometric, bounds", Geometric({.epsilon = 1, .sensitivity = Dyadic(1), .lower = 0, .upper = 100}),
         50, 100, true, 2);
   check("geometric, no bounds", Geometric({.epsilon = Rational(1, 10), .sensitivity = Dyadic(1)}), 0, 1e12,

@@ -88,4 +88,30 @@ class OutputLaw {
   double clamped_;  // the value, clamped
 };
 
+// The law as a release prints it: about the value itself, whatever the kind of noise. Of notes it is that of
+// real arithmetic, which arithmetic of 118 bits bends by a relative 2^-90 at most.
+class ReleaseLaw {
+ public:
+  ReleaseLaw(const Noise& noise, double value);
+
+  const OutputLaw& centered() const noexcept { return law_; }
+  double value() const noexcept { return value_; }
+
+  // An output of centered() as it is printed: shifted, rounded once to a double.
+  double output(double centered) const;
+  double mean() const;
+  // P(|out - value| > a), but for the last rounding.
+  double miss(const Rational& a) const { return law_.miss(a); }
+  // An a with P(|out - value| > a) <= alpha that includes what arithmetic and the last rounding add.
+  double accuracy(const FailureRate& alpha) const;
+  // The `most` outputs nearest to the value, as printed: the last rounding may have made two of them one.
+  // Towards a bound all whose probability a double can hold; on a side without one those of 1e-15 or more.
+  OutputLaw::Table table(std::size_t most) const;
+
+ private:
+  Noise noise_;
+  double value_;
+  OutputLaw law_;
+};
+
 }  // namespace snapdp

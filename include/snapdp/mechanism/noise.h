@@ -21,8 +21,8 @@
 namespace snapdp {
 
 enum class NoiseKind {
-  exact,      // Snapping: out = clamp(grid floor((clamp(y) + Laplace(scale)) / grid + 1/2)); the default
-  notes,      // PrecisionSnapping: the same in the notes' arithmetic of p bits, about the middle of the bounds
+  exact,  // Snapping: out = clamp(grid floor((clamp(y) + Laplace(scale)) / grid + 1/2)); the default
+  notes,  // PrecisionSnapping: the same in the notes' arithmetic of p bits, about the middle of the bounds
   geometric,  // Geometric: integers clamp(clamp(y) + K), P(K = k) = (1-q)/(1+q) q^|k|, q = e^(-1/scale)
 };
 
@@ -78,7 +78,8 @@ struct Noise {
   // what that leaves out.
   Dyadic origin() const;
   Noise centered() const;
-  // The grid that y - origin() lies on for y on the grid `values`.
+  // y - origin(), to the nearest double; and the grid that it lies on, exactly, for y on the grid `values`.
+  double centered(double y) const;
   Grid centered(Grid values) const;
   // How far the noise of p-bit arithmetic may be from that of real arithmetic on the same digits, and how far
   // the last rounding to a double may move an output: both 0 but for notes.

@@ -61,7 +61,7 @@ namespace snapdp {
 
 namespace detail {
 
-// The arithmetic of one evaluation; see src/mechanism/precision_slow_path.h.
+// The arithmetic of one evaluation; see src/mechanism/notes/precision_slow_path.h.
 struct PrecisionArithmetic {
   long precision = 0;
   Dyadic scale = 0;     // at most `precision` bits

@@ -1,4 +1,4 @@
-#include "mechanism/precision_slow_path.h"
+#include "mechanism/notes/precision_slow_path.h"
 
 #include <algorithm>
 

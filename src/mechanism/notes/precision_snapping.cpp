@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "mechanism/batch.h"
+#include "mechanism/notes/precision_margin.h"
+#include "mechanism/notes/precision_slow_path.h"
 #include "mechanism/option_checks.h"
-#include "mechanism/precision_margin.h"
-#include "mechanism/precision_slow_path.h"
 #include "mechanism/secret.h"
 #include "mechanism/shared/precision_loss.h"
 #include "mechanism/snap_kernel.h"
