@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "release/shared/suggestion.h"
-#include "release/statistic_json.h"
 #include "snapdp/release/plan.h"
 
 namespace snapdp {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "release/kinds/kind.h"
+#include "release/replace.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/neighbor_tester.h"
 #include "snapdp/release/report.h"
@@ -88,6 +89,28 @@ TEST(Kinds, ReportsOfEachAreReadBack) {
     EXPECT_THAT(report.json(), HasSubstr("\"kind\": \"" + kind->name() + "\""));
     EXPECT_THAT(report.json(), HasSubstr("\"value\": "));
     EXPECT_EQ(Report::from_json(report.json()).to_table(), report.to_table());
+  }
+}
+
+TEST(Kinds, AStoredReportWithAValueOfAnotherTypeIsRefused) {
+  const Plan plan = plan_of(add_remove_head, kind_of(StatisticKind::sum));
+  const std::string json = Report(plan, {{{Dyadic(1)}}}, 1, Rational(1), Rational(0)).json();
+  EXPECT_FALSE(Report::from_json(json).to_table().empty());
+  for (const auto& [was, becomes] :
+       std::vector<std::pair<std::string, std::string>>{{"\"release\": 1", "\"release\": \"1\""},
+                                                        {"\"release\": 1", "\"release\": 1.5"},
+                                                        {"\"name\": \"s\"", "\"name\": 3"},
+                                                        {"\"tight\": ", "\"tight\": true, \"was\": "},
+                                                        {"\"epsilon\": \"1\"", "\"epsilon\": \"one\""},
+                                                        {"\"accuracy\": ", "\"accuracies\": "},
+                                                        {"\"spent\": \"1\"", "\"spent\": null"}}) {
+    try {
+      Report::from_json(replaced(json, was, becomes));
+      ADD_FAILURE() << becomes;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::bad_data) << becomes;
+      EXPECT_STREQ(error.what(), "report: the stored text is not a report of this program") << becomes;
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,10 @@
 #include "snapdp/release/text_table.h"
 
 namespace snapdp {
+
+namespace release_internal {
+struct ReportModel;
+}
 
 class Report {
  public:
@@ -39,7 +44,8 @@ class Report {
   std::string to_table(const TableStyle& style = {}) const;
 
  private:
-  explicit Report(std::string json) : json_(std::move(json)) {}
+  Report(std::shared_ptr<const release_internal::ReportModel> model, std::string json);
+  std::shared_ptr<const release_internal::ReportModel> model_;  // what json_ says
   std::string json_;
 };
 

@@ -28,13 +28,13 @@ class HistogramKind final : public Kind {
   void prepare(const Declaration&, PlannedStatistic& planned) const override {
     planned.bins = bins_of(planned.specification).labels();
   }
-  void add_values(Json& json, const PlannedStatistic& planned, const ShownValues& values,
+  void add_values(ShownEntry& entry, const PlannedStatistic& planned, const ShownValues& values,
                   std::size_t group) const override {
-    Json& bins = json["bins"] = Json::array();
-    for (std::size_t i = 0; i < planned.bins.size(); ++i) {
-      Json bin = {{"bin", planned.bins[i]}};
-      if (values.any()) bin["value"] = single_json(planned, values, group * planned.bins.size() + i);
-      bins.push_back(std::move(bin));
+    const std::size_t first = group * planned.bins.size();
+    entry.bins.reserve(planned.bins.size());
+    for (const std::string& label : planned.bins) {
+      ShownBin& bin = entry.bins.emplace_back(ShownBin{label, {}});
+      if (values.any()) bin.value = released_number(planned, values, first + entry.bins.size() - 1);
     }
   }
 };

@@ -112,9 +112,9 @@ Composed Kind::compose(const ReleasedParts&, const std::vector<Bounds>&) const {
   throw std::logic_error("this kind is released itself");
 }
 
-void Kind::add_values(Json& json, const PlannedStatistic& planned, const ShownValues& values,
+void Kind::add_values(ShownEntry& entry, const PlannedStatistic& planned, const ShownValues& values,
                       std::size_t group) const {
-  if (values.any()) json["value"] = single_json(planned, values, group);
+  if (values.any()) entry.value = released_number(planned, values, group);
 }
 
 const Kind& count_kind();

@@ -1,5 +1,5 @@
 // A kind of statistic: all that sets it apart from others, in one file of this folder. What all kinds share (price, groups,
-// mechanism, composition ...) is in specification.cpp, plan.cpp and statistic_json.cpp, which ask here. A new kind is a file,
+// mechanism, composition ...) is in specification.cpp, plan.cpp and report_model.cpp, which ask here. A new kind is a file,
 // its name in StatisticKind and two lines in kind.cpp.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "release/statistic_json.h"
+#include "release/report_model.h"
 #include "release/toml_document.h"
 #include "snapdp/framework/aggregation.h"
 #include "snapdp/release/plan.h"
@@ -71,6 +71,8 @@ struct Composed {
 
 class Kind {
  public:
+  // `keys` are those that it has besides those of every kind.
+  Kind(StatisticKind id, std::string name, std::vector<std::string> keys);
   virtual ~Kind() = default;
   Kind(const Kind&) = delete;
   Kind& operator=(const Kind&) = delete;
@@ -78,7 +80,6 @@ class Kind {
   StatisticKind id() const { return id_; }
   // As specifications and reports call it.
   const std::string& name() const { return name_; }
-  // Whether it has this key, besides those that every kind has.
   bool has_key(const std::string& key) const;
   bool has_two_columns() const { return has_key("columns"); }
   bool takes_texts() const { return has_key("categories"); }
@@ -119,14 +120,9 @@ class Kind {
   // Why it cannot, whatever is known of the size; empty when it can.
   virtual std::string no_planned_accuracy() const { return ""; }
 
-  // Keys of its own in plans and reports.
-  virtual void add_keys(Json&, const StatisticSpecification&) const {}
-  // What is released itself: in `json`, of group `group`.
-  virtual void add_values(Json& json, const PlannedStatistic& planned, const ShownValues& values,
+  // What is released itself, of all rows or of group `group`.
+  virtual void add_values(ShownEntry& entry, const PlannedStatistic& planned, const ShownValues& values,
                           std::size_t group) const;
-
- protected:
-  Kind(StatisticKind id, std::string name, std::vector<std::string> keys);
 
  private:
   StatisticKind id_;

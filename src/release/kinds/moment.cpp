@@ -32,9 +32,6 @@ class MomentKind final : public Kind {
     for (int i = 0; i < planned.specification.order; ++i) power = power * planned.bounds.front().lower();
     return power;
   }
-  void add_keys(Json& json, const StatisticSpecification& statistic) const override {
-    json["order"] = statistic.order;
-  }
 };
 
 }  // namespace

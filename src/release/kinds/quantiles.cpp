@@ -18,10 +18,20 @@ std::vector<Rational> leaf_counts(const PlannedStatistic& planned, const ShownVa
   return consistent_counts(*planned.hierarchy, {first, first + nodes});
 }
 
-class QuantilesKind : public Kind {
+std::vector<Rational> read_quantiles(const TomlTable& table) {
+  if (!table.has("quantiles"))
+    table.refuse_missing("quantiles",
+                         "is missing; say which, quantiles = [0.25, 0.5, 0.75]. All come from one release");
+  std::vector<Rational> quantiles = table.get_numbers("quantiles");
+  const bool inside =
+      std::all_of(quantiles.begin(), quantiles.end(), [](const Rational& q) { return q >= 0 && q <= 1; });
+  if (quantiles.empty() || !inside) table.refuse("quantiles", "must be numbers from 0 to 1, at least one");
+  return quantiles;
+}
+
+class QuantilesKind final : public Kind {
  public:
-  QuantilesKind()
-      : QuantilesKind(StatisticKind::quantiles, "quantiles", {"column", "type", "edges", "quantiles"}) {}
+  using Kind::Kind;
 
   std::string why_not(const std::string& key) const override {
     if (key == "accuracy") {
@@ -38,7 +48,7 @@ class QuantilesKind : public Kind {
                                 "[0, 1, 2, 3, 4]");
     }
     statistic.edges = read_edges(text.table);
-    statistic.quantiles = read_quantiles(text.table);
+    statistic.quantiles = has_key("quantiles") ? read_quantiles(text.table) : std::vector{Rational(1, 2)};
   }
   std::vector<KindPart> parts(Neighbors) const override {
     return {{"", [](const StatisticRows& rows) {
@@ -62,62 +72,36 @@ class QuantilesKind : public Kind {
     }
     planned.accuracy.reset();  // in rows, at the edges: rank_error; in values: told with the release
   }
-  void add_values(Json& json, const PlannedStatistic& planned, const ShownValues& values,
+  void add_values(ShownEntry& entry, const PlannedStatistic& planned, const ShownValues& values,
                   std::size_t group) const override {
     if (!values.any()) return;
     const std::vector<Rational> counts = leaf_counts(planned, values, group);
-    Json quantiles = Json::array();
+    entry.quantiles.reserve(planned.specification.quantiles.size());
     for (const Rational& q : planned.specification.quantiles) {
-      double value = longest_double;
-      QuantileInterval interval{longest_double, longest_double};
+      ShownQuantile quantile{has_key("quantiles") ? to_string(q) : "", longest_double, longest_double,
+                             longest_double};
       if (values.released() != nullptr) {
-        value = quantile_from_hierarchy(*planned.hierarchy, counts, q);
-        interval = quantile_interval(*planned.hierarchy, counts, q, planned.rank_error);
+        const QuantileInterval interval =
+            quantile_interval(*planned.hierarchy, counts, q, planned.rank_error);
+        quantile.value = quantile_from_hierarchy(*planned.hierarchy, counts, q);
+        quantile.lower = interval.lower;
+        quantile.upper = interval.upper;
       }
-      quantiles.push_back(
-          {{"q", to_string(q)}, {"value", value}, {"interval", {interval.lower, interval.upper}}});
+      entry.quantiles.push_back(std::move(quantile));
     }
-    put(json, std::move(quantiles));
-  }
-
- protected:
-  using Kind::Kind;
-
- private:
-  virtual std::vector<Rational> read_quantiles(const TomlTable& table) const {
-    if (!table.has("quantiles"))
-      table.refuse_missing("quantiles",
-                           "is missing; say which, quantiles = [0.25, 0.5, 0.75]. All come from one release");
-    std::vector<Rational> quantiles = table.get_numbers("quantiles");
-    const bool inside =
-        std::all_of(quantiles.begin(), quantiles.end(), [](const Rational& q) { return q >= 0 && q <= 1; });
-    if (quantiles.empty() || !inside) table.refuse("quantiles", "must be numbers from 0 to 1, at least one");
-    return quantiles;
-  }
-  virtual void put(Json& json, Json quantiles) const { json["quantiles"] = std::move(quantiles); }
-};
-
-class MedianKind final : public QuantilesKind {
- public:
-  MedianKind() : QuantilesKind(StatisticKind::median, "median", {"column", "type", "edges"}) {}
-
- private:
-  std::vector<Rational> read_quantiles(const TomlTable&) const override { return {Rational(1, 2)}; }
-  void put(Json& json, Json quantiles) const override {
-    json["value"] = quantiles[0].at("value");
-    json["interval"] = quantiles[0].at("interval");
   }
 };
 
 }  // namespace
 
 const Kind& median_kind() {
-  static const MedianKind kind;
+  static const QuantilesKind kind(StatisticKind::median, "median", {"column", "type", "edges"});
   return kind;
 }
 
 const Kind& quantiles_kind() {
-  static const QuantilesKind kind;
+  static const QuantilesKind kind(StatisticKind::quantiles, "quantiles",
+                                  {"column", "type", "edges", "quantiles"});
   return kind;
 }
 

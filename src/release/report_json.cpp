@@ -1,0 +1,429 @@
+// The JSON of plans and reports, and reports from their JSON. docs/cli.md describes the keys.
+#include <array>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "release/report_model.h"
+#include "snapdp/text.h"
+#include "snapdp/version.h"
+
+namespace snapdp::release_internal {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON text, two spaces a level.
+class JsonText {
+ public:
+  JsonText& key(const char* name) {
+    start();
+    text_ += '"' + std::string(name) + "\": ";
+    after_key_ = true;
+    return *this;
+  }
+  void open(char bracket) {
+    start();
+    text_ += bracket;
+    ++depth_;
+    first_ = true;
+  }
+  void close(char bracket) {
+    --depth_;
+    if (!first_) new_line();
+    first_ = false;
+    text_ += bracket;
+  }
+  void raw(const std::string& value) {
+    start();
+    text_ += value;
+  }
+  void quote(const std::string& value) {
+    raw(Json(value).dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+
+  void text(const char* name, const std::string& value) { key(name).quote(value); }
+  void text(const char* name, const std::optional<std::string>& value) {
+    if (value) text(name, *value);
+  }
+  void integer(const char* name, std::uint64_t value) { key(name).raw(std::to_string(value)); }
+  void flag(const char* name, bool value) { key(name).raw(value ? "true" : "false"); }
+  // Beyond the largest double null.
+  void real(const char* name, double value) { key(name).raw(ShownNumber::of(value).text); }
+  void number(const char* name, const ShownNumber& value) { key(name).number(value); }
+  void number(const ShownNumber& value) { value.quoted ? quote(value.text) : raw(value.text); }
+  void nullable(const char* name, const std::optional<ShownNumber>& value) {
+    value ? number(name, *value) : key(name).raw("null");
+  }
+  // `write` each item, as it is or as an object.
+  template <typename Items, typename Write>
+  void list(const char* name, const Items& items, const Write& write) {
+    key(name).open('[');
+    for (const auto& item : items) write(item);
+    close(']');
+  }
+  template <typename Items, typename Write>
+  void objects(const char* name, const Items& items, const Write& write) {
+    list(name, items, [&](const auto& item) {
+      open('{');
+      write(item);
+      close('}');
+    });
+  }
+  void texts(const char* name, const std::vector<std::string>& values) {
+    list(name, values, [&](const std::string& value) { quote(value); });
+  }
+  void reals(const char* name, double first, double second) {
+    list(name, std::array{first, second}, [&](double value) { number(ShownNumber::of(value)); });
+  }
+
+  std::string finish() && { return escape_json(std::move(text_)) + "\n"; }
+
+ private:
+  void start() {
+    if (after_key_) {
+      after_key_ = false;
+    } else if (depth_ > 0) {
+      if (!first_) text_ += ',';
+      new_line();
+    }
+    first_ = false;
+  }
+  void new_line() { text_ += '\n' + std::string(2 * depth_, ' '); }
+
+  std::string text_;
+  std::size_t depth_ = 0;
+  bool first_ = true;
+  bool after_key_ = false;
+};
+
+void write_certificate(JsonText& json, const ShownCertificate& certificate) {
+  json.key("certificate").open('{');
+  json.text("witness", certificate.witness);
+  json.number("bound", certificate.bound);
+  if (certificate.notes_claim) {
+    json.text("notes_claim", certificate.notes_claim);
+    json.flag("notes_claim_holds", certificate.notes_claim_holds);
+  }
+  json.close('}');
+}
+
+void write_accuracy(JsonText& json, const std::optional<ShownAccuracy>& accuracy) {
+  json.key("accuracy");
+  if (!accuracy) return json.raw("null");
+  json.open('{');
+  json.text("alpha", accuracy->alpha);
+  json.real("conservative", accuracy->conservative);
+  json.real("tight", accuracy->tight);
+  if (accuracy->simultaneous) json.real("simultaneous", *accuracy->simultaneous);
+  json.close('}');
+}
+
+void write_utility(JsonText& json, const std::optional<ShownUtility>& utility) {
+  if (!utility) return;
+  json.key("utility").open('{');
+  json.real("conservative", utility->conservative);
+  json.real("tight", utility->tight);
+  json.real("laplace", utility->laplace);
+  if (utility->law) {
+    json.real("worst_bias", utility->law->worst_bias);
+    json.real("binding_probability", utility->law->binding_probability);
+  }
+  if (utility->expected_bias) json.real("expected_bias", *utility->expected_bias);
+  json.close('}');
+}
+
+void write_range(JsonText& json, const ShownRange& range) {
+  json.key("range").open('{');
+  json.text("choice", range.choice);
+  json.nullable("lower", range.lower);
+  json.nullable("upper", range.upper);
+  if (range.gamma) json.number("gamma", *range.gamma);
+  json.close('}');
+}
+
+// Constants, and what is computed from parts, have no mechanism of their own.
+void write_noise(JsonText& json, const ShownNoise& noise) {
+  json.number("epsilon", noise.epsilon);
+  json.nullable("sensitivity", noise.sensitivity);
+  json.nullable("scale", noise.scale);
+  json.nullable("grid", noise.grid);
+  if (noise.range) {
+    json.text("mode", noise.mode);
+    if (noise.precision) json.key("precision").raw(std::to_string(*noise.precision));
+    json.text("noise", noise.noise);
+    write_range(json, *noise.range);
+  }
+  json.text("loss_bound", noise.loss_bound);
+  if (noise.range) json.text("loss_basis", noise.loss_basis);
+  write_certificate(json, noise.certificate);
+}
+
+void write_quantile(JsonText& json, const ShownQuantile& quantile) {
+  json.real("value", quantile.value);
+  json.reals("interval", quantile.lower, quantile.upper);
+}
+
+void write_values(JsonText& json, const ShownEntry& entry) {
+  if (!entry.bins.empty()) {
+    json.objects("bins", entry.bins, [&](const ShownBin& bin) {
+      json.text("bin", bin.label);
+      if (bin.value) json.number("value", *bin.value);
+    });
+  }
+  if (entry.is_median()) {
+    write_quantile(json, entry.quantiles.front());
+  } else if (!entry.quantiles.empty()) {
+    json.objects("quantiles", entry.quantiles, [&](const ShownQuantile& quantile) {
+      json.text("q", quantile.q);
+      write_quantile(json, quantile);
+    });
+  }
+  if (entry.value) json.number("value", *entry.value);
+}
+
+// The groups, or what is released of all rows.
+void write_released(JsonText& json, const ShownStatistic& statistic) {
+  if (statistic.groups.empty()) return write_values(json, statistic.all);
+  json.objects("groups", statistic.groups, [&](const ShownEntry& group) {
+    json.number("key", group.key);
+    write_values(json, group);
+    if (group.accuracy) write_accuracy(json, group.accuracy);
+    if (group.parts.empty()) return;
+    std::size_t next = 0;
+    json.objects("parts", group.parts, [&](const ShownNumber& value) {
+      json.text("name", statistic.parts[next++].name);
+      json.number("value", value);
+    });
+  });
+}
+
+void write_parts(JsonText& json, const std::vector<ShownPart>& parts) {
+  json.objects("parts", parts, [&](const ShownPart& part) {
+    json.text("name", part.name);
+    if (part.value) json.number("value", *part.value);
+    if (part.centers.size() == 1) json.text("center", part.centers.front());
+    if (part.centers.size() > 1) json.texts("centers", part.centers);
+    write_noise(json, part.noise);
+    write_accuracy(json, part.accuracy);
+    write_utility(json, part.utility);
+  });
+}
+
+// What was asked.
+void write_question(JsonText& json, const ShownStatistic& statistic) {
+  json.text("name", statistic.name);
+  json.text("kind", statistic.kind);
+  if (!statistic.columns.empty()) json.texts("columns", statistic.columns);
+  if (statistic.order) json.integer("order", static_cast<std::uint64_t>(*statistic.order));
+  json.text("group_by", statistic.group_by);
+  if (statistic.groups_per_unit) {
+    json.integer("max_groups_per_unit", statistic.groups_per_unit->max_groups);
+    json.integer("max_rows_per_group_per_unit", statistic.groups_per_unit->max_rows);
+  }
+  if (statistic.bounds.empty()) return;
+  json.list("bounds", statistic.bounds, [&](const std::pair<std::string, std::string>& ends) {
+    json.open('[');
+    json.quote(ends.first);
+    json.quote(ends.second);
+    json.close(']');
+  });
+}
+
+void write_statistic(JsonText& json, const ShownStatistic& statistic) {
+  write_question(json, statistic);
+  if (!statistic.parts.empty()) {
+    write_accuracy(json, statistic.all.accuracy ? statistic.all.accuracy : statistic.accuracy);
+    write_released(json, statistic);
+    write_utility(json, statistic.utility);
+    write_parts(json, statistic.parts);
+    write_noise(json, statistic.noise);
+  } else if (statistic.hierarchy) {
+    json.integer("edges", statistic.hierarchy->edges);
+    json.integer("nodes", statistic.hierarchy->nodes);
+    json.real("rank_error", statistic.hierarchy->rank_error);
+    json.text("alpha", statistic.hierarchy->alpha);
+    write_noise(json, statistic.noise);
+    write_accuracy(json, statistic.accuracy);
+    write_released(json, statistic);
+  } else {
+    write_released(json, statistic);
+    if (statistic.constant) json.flag("constant", true);
+    write_noise(json, statistic.noise);
+    write_accuracy(json, statistic.accuracy);
+    write_utility(json, statistic.utility);
+  }
+}
+
+// The keys that plans and reports have in common.
+void write_body(JsonText& json, const ReportModel& model) {
+  json.text("snapdp", std::string(version()));
+  json.text("dataset", model.dataset);
+  json.text("neighbors", model.neighbors);
+  if (model.size) json.integer("size", *model.size);
+  if (model.privacy_unit) {
+    json.text("privacy_unit", model.privacy_unit);
+    json.integer("max_rows_per_unit", model.max_rows_per_unit);
+  }
+  json.text("where", model.where);
+  json.objects("statistics", model.statistics,
+               [&](const ShownStatistic& statistic) { write_statistic(json, statistic); });
+  write_certificate(json, *model.certificate);
+}
+
+void write_saving(JsonText& json, const Saving& saving) {
+  json.text("statistic", saving.statistic);
+  json.text("change", saving.change);
+  json.real("accuracy", saving.accuracy);
+  json.text("epsilon", to_string(saving.epsilon));
+  if (saving.exact) json.reals("exact_probability", *saving.exact_now, *saving.exact);
+}
+
+// Reading.
+
+ShownNumber number_in(const Json& json) {
+  if (json.is_string()) return ShownNumber::quote(json.get<std::string>());
+  return {json.dump()};
+}
+
+std::optional<ShownNumber> nullable_in(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  return number_in(json);
+}
+
+template <typename Whole>
+Whole whole_in(const Json& json) {
+  if (!json.is_number_integer()) throw std::invalid_argument("not a whole number");
+  return json.get<Whole>();
+}
+
+double double_in(const Json& json) {
+  if (!json.is_number()) throw std::invalid_argument("not a number");
+  return json.get<double>();
+}
+
+// Null where nothing bounds it.
+double bound_in(const Json& json) {
+  return json.is_null() ? std::numeric_limits<double>::infinity() : double_in(json);
+}
+
+std::optional<ShownAccuracy> read_accuracy(const Json& json) {
+  if (!json.is_object()) return std::nullopt;
+  ShownAccuracy accuracy;
+  accuracy.alpha = json.at("alpha").get<std::string>();
+  accuracy.tight = bound_in(json.at("tight"));
+  if (json.contains("simultaneous")) accuracy.simultaneous = bound_in(json.at("simultaneous"));
+  return accuracy;
+}
+
+ShownQuantile read_quantile(const Json& json) {
+  const Json& interval = json.at("interval");
+  return {"", double_in(json.at("value")), double_in(interval.at(0)), double_in(interval.at(1))};
+}
+
+ShownEntry read_entry(const Json& json) {
+  ShownEntry entry;
+  if (json.contains("quantiles")) {
+    for (const Json& quantile : json.at("quantiles")) {
+      entry.quantiles.push_back(read_quantile(quantile));
+      entry.quantiles.back().q = quantile.at("q").get<std::string>();
+    }
+  } else if (json.contains("interval")) {
+    entry.quantiles.push_back(read_quantile(json));
+  } else if (json.contains("bins")) {
+    for (const Json& bin : json.at("bins"))
+      entry.bins.push_back({bin.at("bin").get<std::string>(), number_in(bin.at("value"))});
+  } else {
+    entry.value = number_in(json.at("value"));
+  }
+  return entry;
+}
+
+ShownRange read_range(const Json& json) {
+  ShownRange range{json.at("choice").get<std::string>(), nullable_in(json.at("lower")),
+                   nullable_in(json.at("upper")), std::nullopt};
+  if (json.contains("gamma")) range.gamma = number_in(json.at("gamma"));
+  return range;
+}
+
+ShownStatistic read_statistic(const Json& json) {
+  ShownStatistic statistic;
+  statistic.name = json.at("name").get<std::string>();
+  statistic.kind = json.value("kind", "");
+  statistic.constant = json.contains("constant");
+  statistic.noise.epsilon = number_in(json.at("epsilon"));
+  if (json.contains("grid") && json.at("grid").is_string()) statistic.noise.grid = number_in(json.at("grid"));
+  if (json.contains("range")) statistic.noise.range = read_range(json.at("range"));
+  if (json.contains("rank_error")) {
+    statistic.hierarchy.emplace();
+    statistic.hierarchy->rank_error = bound_in(json.at("rank_error"));
+    statistic.hierarchy->alpha = json.at("alpha").get<std::string>();
+  }
+  statistic.accuracy = read_accuracy(json.at("accuracy"));
+  if (!json.contains("groups")) {
+    statistic.all = read_entry(json);
+    return statistic;
+  }
+  for (const Json& group : json.at("groups")) {
+    statistic.groups.push_back(read_entry(group));
+    statistic.groups.back().key = number_in(group.at("key"));
+    if (group.contains("accuracy")) statistic.groups.back().accuracy = read_accuracy(group.at("accuracy"));
+  }
+  if (statistic.groups.empty()) throw std::invalid_argument("no groups");
+  return statistic;
+}
+
+}  // namespace
+
+ShownNumber ShownNumber::of(double value) {
+  return {Json(value).dump()};
+}
+
+std::string plan_json(const ReportModel& model) {
+  JsonText json;
+  json.open('{');
+  write_body(json, model);
+  json.key("budget").open('{');
+  json.text("epsilon", to_string(model.budget));
+  json.text("planned", to_string(model.planned));
+  json.close('}');
+  json.objects("savings", model.savings, [&](const Saving& saving) { write_saving(json, saving); });
+  json.close('}');
+  return std::move(json).finish();
+}
+
+std::string report_json(const ReportModel& model) {
+  JsonText json;
+  json.open('{');
+  json.key("release").raw(model.release ? std::to_string(*model.release) : "null");
+  write_body(json, model);
+  json.key("ledger").open('{');
+  json.number("spent", model.spent);
+  json.number("remaining", model.remaining);
+  json.close('}');
+  json.close('}');
+  return std::move(json).finish();
+}
+
+ReportModel read_report(std::string_view text) {
+  const Json json = Json::parse(text);
+  ReportModel model;
+  model.dataset = json.at("dataset").get<std::string>();
+  model.neighbors = json.at("neighbors").get<std::string>();
+  if (json.contains("size")) model.size = whole_in<std::uint64_t>(json.at("size"));
+  if (json.contains("privacy_unit")) {
+    model.privacy_unit = json.at("privacy_unit").get<std::string>();
+    model.max_rows_per_unit = whole_in<std::uint64_t>(json.at("max_rows_per_unit"));
+  }
+  if (json.contains("where")) model.where = json.at("where").get<std::string>();
+  for (const Json& statistic : json.at("statistics")) model.statistics.push_back(read_statistic(statistic));
+  if (json.contains("certificate")) {
+    model.certificate.emplace();
+    model.certificate->bound = number_in(json.at("certificate").at("bound"));
+  }
+  if (!json.at("release").is_null()) model.release = whole_in<std::int64_t>(json.at("release"));
+  model.spent = number_in(json.at("ledger").at("spent"));
+  model.remaining = number_in(json.at("ledger").at("remaining"));
+  return model;
+}
+
+}  // namespace snapdp::release_internal
