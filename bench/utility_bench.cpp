@@ -5,7 +5,6 @@
 #include <string>
 
 #include "snapdp/mechanism/accuracy.h"
-#include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/bounds.h"
 #include "snapdp/mechanism/law.h"
 

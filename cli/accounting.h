@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "release/shared/text_table.h"
 #include "snapdp/numeric/rational.h"
 #include "snapdp/privacy/composition_bounds.h"
-#include "snapdp/release/text_table.h"
 
 namespace snapdp::cli {
 
@@ -17,7 +17,7 @@ class Accounting {
   // Adds the keys "delta" ... to an object.
   void add_to(nlohmann::ordered_json& object) const;
   // A row for each bound: its name, its epsilon and when it holds.
-  TextTable table() const;
+  release_internal::TextTable table() const;
 
  private:
   std::int64_t count_ = 0;

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "output.h"
 #include "release/shared/suggestion.h"
+#include "release/shared/text_table.h"
 #include "snapdp/error.h"
 
 namespace snapdp::cli {

@@ -8,11 +8,14 @@
 #include "foreign_sampler.h"
 #include "mechanism_options.h"
 #include "output.h"
+#include "release/shared/text_table.h"
 #include "snapdp/error.h"
 #include "snapdp/privacy/audit.h"
 #include "snapdp/text.h"
 
 namespace snapdp::cli {
+
+using namespace release_internal;
 namespace {
 
 using Json = nlohmann::ordered_json;

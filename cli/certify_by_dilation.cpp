@@ -6,10 +6,13 @@
 
 #include "commands.h"
 #include "output.h"
+#include "release/shared/text_table.h"
 #include "snapdp/error.h"
 #include "snapdp/privacy/dilation.h"
 
 namespace snapdp::cli {
+
+using namespace release_internal;
 namespace {
 
 using Json = nlohmann::ordered_json;

@@ -7,6 +7,7 @@
 #include "mechanism_options.h"
 #include "output.h"
 #include "release/shared/suggestion.h"
+#include "release/shared/text_table.h"
 #include "snapdp/error.h"
 #include "snapdp/privacy/certificate.h"
 

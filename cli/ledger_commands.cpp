@@ -6,6 +6,7 @@
 #include "argument_file.h"
 #include "commands.h"
 #include "output.h"
+#include "release/shared/text_table.h"
 #include "snapdp/error.h"
 #include "snapdp/privacy/ledger.h"
 #include "snapdp/release/declaration.h"
@@ -13,6 +14,8 @@
 #include "snapdp/text.h"
 
 namespace snapdp::cli {
+
+using namespace release_internal;
 namespace {
 
 using Json = nlohmann::ordered_json;

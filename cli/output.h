@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "snapdp/release/text_table.h"
+#include "snapdp/text.h"
 
 namespace snapdp::cli {
 

@@ -9,7 +9,6 @@
 #include "mechanism_options.h"
 #include "output.h"
 #include "snapdp/error.h"
-#include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/law.h"
 #include "snapdp/text.h"
 

@@ -9,12 +9,14 @@
 #include "guesses.h"
 #include "mechanism_options.h"
 #include "output.h"
+#include "release/shared/text_table.h"
 #include "snapdp/error.h"
-#include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/bounds.h"
 #include "snapdp/mechanism/law.h"
 
 namespace snapdp::cli {
+
+using namespace release_internal;
 namespace {
 
 using Json = nlohmann::ordered_json;

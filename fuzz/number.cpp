@@ -6,12 +6,12 @@
 
 #include "fuzz/fuzz.h"
 #include "privacy/ledger_format.h"
-#include "snapdp/mechanism/grid_choice.h"
+#include "snapdp/mechanism/noise.h"
 #include "snapdp/numeric/dyadic.h"
 #include "snapdp/numeric/grid.h"
 #include "snapdp/numeric/rational.h"
 #include "snapdp/release/specification.h"
-#include "snapdp/release/text_table.h"
+#include "snapdp/text.h"
 
 namespace snapdp {
 

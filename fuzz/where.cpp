@@ -1,6 +1,4 @@
 // Conditions. The first byte says which types are declared; the rest is the condition.
-#include "snapdp/release/where.h"
-
 #include <array>
 #include <cmath>
 #include <limits>
@@ -9,6 +7,7 @@
 
 #include "fuzz/fuzz.h"
 #include "snapdp/framework/transformation.h"
+#include "snapdp/release/declaration.h"
 
 namespace snapdp {
 namespace {

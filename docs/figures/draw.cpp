@@ -14,7 +14,6 @@
 
 #include "cli/chart.h"
 #include "snapdp/mechanism/accuracy.h"
-#include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/law.h"
 
 namespace {

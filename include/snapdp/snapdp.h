@@ -18,7 +18,6 @@
 #include "snapdp/framework/measurement.h"
 #include "snapdp/framework/source.h"
 #include "snapdp/mechanism/accuracy.h"
-#include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/bounds.h"
 #include "snapdp/mechanism/law.h"
 #include "snapdp/mechanism/mechanism.h"

@@ -41,4 +41,9 @@ std::string shell_word(std::string_view text);
 // document. `json` is UTF-8, as nlohmann's dump() writes it.
 std::string escape_json(std::string_view json);
 
+// How tables and messages look.
+struct TableStyle {
+  bool color = false;  // bold headers, by ANSI escapes
+};
+
 }  // namespace snapdp

@@ -1,5 +1,3 @@
-#include "snapdp/mechanism/bias.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -11,6 +9,7 @@
 #include "numeric/shared/certified.h"
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
+#include "snapdp/mechanism/law.h"
 
 namespace snapdp {
 

@@ -1,9 +1,8 @@
-#include "snapdp/mechanism/grid_choice.h"
-
 #include <algorithm>
 #include <charconv>
 
 #include "snapdp/error.h"
+#include "snapdp/mechanism/noise.h"
 
 namespace snapdp {
 namespace {

@@ -1,9 +1,8 @@
-#include "snapdp/mechanism/range_choice.h"
-
 #include <cmath>
 
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
+#include "snapdp/mechanism/bounds.h"
 
 namespace snapdp {
 

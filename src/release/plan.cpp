@@ -13,7 +13,7 @@
 #include "release/kinds/kind.h"
 #include "release/shared/suggestion.h"
 #include "snapdp/error.h"
-#include "snapdp/mechanism/bias.h"
+#include "snapdp/mechanism/law.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp {

@@ -6,8 +6,8 @@
 #include "framework/shared/memory_reserve.h"
 #include "release/kinds/kind.h"
 #include "snapdp/error.h"
-#include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/bounds.h"
+#include "snapdp/mechanism/law.h"
 
 namespace snapdp::release_internal {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "release/kinds/kind.h"
 #include "release/report_model.h"
+#include "release/shared/text_table.h"
 #include "snapdp/text.h"
 
 namespace snapdp::release_internal {

@@ -1,4 +1,4 @@
-#include "snapdp/release/text_table.h"
+#include "release/shared/text_table.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "snapdp/error.h"
 #include "snapdp/text.h"
 
-namespace snapdp {
+namespace snapdp::release_internal {
 namespace {
 
 // Code points, which is what a terminal's columns are for the scripts that need one cell a letter.
@@ -53,4 +53,4 @@ std::string TextTable::to_string(const TableStyle& style) const {
   return text;
 }
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal

@@ -1,11 +1,10 @@
-#include "snapdp/release/where.h"
-
 #include <algorithm>
 #include <cctype>
 
 #include "release/shared/suggestion.h"
 #include "snapdp/error.h"
 #include "snapdp/numeric/rational.h"
+#include "snapdp/release/declaration.h"
 
 namespace snapdp {
 

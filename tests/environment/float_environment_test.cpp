@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "snapdp/framework/source.h"
-#include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/bounds.h"
 #include "snapdp/mechanism/law.h"
 #include "snapdp/mechanism/mechanism.h"

@@ -1,5 +1,3 @@
-#include "snapdp/mechanism/bias.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "mechanism/csv_rows.h"
 #include "mechanism/law_oracle.h"
 #include "snapdp/error.h"
+#include "snapdp/mechanism/law.h"
 
 namespace snapdp {
 namespace {

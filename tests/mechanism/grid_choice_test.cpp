@@ -1,11 +1,10 @@
-#include "snapdp/mechanism/grid_choice.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include "snapdp/error.h"
+#include "snapdp/mechanism/noise.h"
 
 namespace snapdp {
 namespace {

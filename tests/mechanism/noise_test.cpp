@@ -8,7 +8,6 @@
 
 #include "snapdp/error.h"
 #include "snapdp/mechanism/accuracy.h"
-#include "snapdp/mechanism/bias.h"
 #include "snapdp/mechanism/bounds.h"
 #include "snapdp/mechanism/law.h"
 #include "snapdp/mechanism/mechanism.h"

@@ -1,5 +1,3 @@
-#include "snapdp/mechanism/range_choice.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "snapdp/error.h"
+#include "snapdp/mechanism/bounds.h"
 
 namespace snapdp {
 namespace {

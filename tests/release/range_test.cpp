@@ -8,7 +8,7 @@
 #include "noisy.h"
 #include "release/replace.h"
 #include "snapdp/error.h"
-#include "snapdp/mechanism/bias.h"
+#include "snapdp/mechanism/law.h"
 #include "snapdp/release/report.h"
 
 namespace snapdp {

@@ -1,4 +1,4 @@
-#include "snapdp/release/text_table.h"
+#include "release/shared/text_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,8 @@
-#include "snapdp/release/where.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "snapdp/error.h"
+#include "snapdp/release/declaration.h"
 
 namespace snapdp {
 namespace {

@@ -17,9 +17,9 @@
 #include "snapdp/framework/accountant.h"
 #include "snapdp/framework/aggregation.h"
 #include "snapdp/mechanism/accuracy.h"
+#include "snapdp/mechanism/bounds.h"
 #include "snapdp/mechanism/mechanism.h"
 #include "snapdp/mechanism/noise.h"
-#include "snapdp/mechanism/range_choice.h"
 #include "snapdp/random/system_generator.h"
 
 namespace snapdp {

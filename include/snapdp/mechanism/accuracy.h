@@ -22,7 +22,6 @@
 #include <optional>
 #include <string_view>
 
-#include "snapdp/mechanism/grid_choice.h"
 #include "snapdp/mechanism/noise.h"
 #include "snapdp/numeric/grid.h"
 #include "snapdp/numeric/rational.h"

@@ -14,8 +14,8 @@
 #include "snapdp/framework/composition.h"
 #include "snapdp/privacy/certificate.h"
 #include "snapdp/release/specification.h"
-#include "snapdp/release/text_table.h"
 #include "snapdp/statistics/quantiles.h"
+#include "snapdp/text.h"
 
 namespace snapdp {
 

@@ -13,7 +13,7 @@
 #include "snapdp/numeric/dyadic.h"
 #include "snapdp/numeric/rational.h"
 #include "snapdp/release/plan.h"
-#include "snapdp/release/text_table.h"
+#include "snapdp/text.h"
 
 namespace snapdp {
 

@@ -24,9 +24,9 @@
 
 #include "snapdp/framework/chunk.h"
 #include "snapdp/framework/source.h"
-#include "snapdp/mechanism/grid_choice.h"
+#include "snapdp/mechanism/bounds.h"
 #include "snapdp/mechanism/mechanism.h"
-#include "snapdp/mechanism/range_choice.h"
+#include "snapdp/mechanism/noise.h"
 #include "snapdp/numeric/rational.h"
 #include "snapdp/release/declaration.h"
 

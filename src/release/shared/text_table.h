@@ -4,13 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "snapdp/numeric/rational.h"
+#include "snapdp/text.h"
 
-namespace snapdp {
-
-struct TableStyle {
-  bool color = false;  // bold headers, by ANSI escapes
-};
+namespace snapdp::release_internal {
 
 // Columns as wide as their widest cell, two spaces apart, the first aligned to the left and the others as
 // told.
@@ -33,4 +29,4 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace snapdp
+}  // namespace snapdp::release_internal
