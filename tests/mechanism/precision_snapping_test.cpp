@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "mechanism/endless_tape.h"
-#include "mechanism/precision_oracle.h"
 #include "mechanism/notes/precision_slow_path.h"
+#include "mechanism/precision_oracle.h"
 #include "snapdp/error.h"
 #include "snapdp/random/word_source.h"
 

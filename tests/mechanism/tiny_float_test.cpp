@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "mechanism/endless_tape.h"
-#include "mechanism/precision_oracle.h"
 #include "mechanism/notes/precision_slow_path.h"
+#include "mechanism/precision_oracle.h"
 #include "snapdp/mechanism/precision_snapping.h"
 #include "snapdp/mechanism/snapping.h"
 
