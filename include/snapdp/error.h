@@ -1,8 +1,8 @@
 // Errors: every public function of SnapDP either does what its comment says or throws snapdp::Error.
 //
 // The message names the parameter, the value given, the rule it breaks and the next step. It never contains
-// cell text, a row count or anything else that depends on private rows, and no terminal obeys anything in it: text.h
-// says what is shown as "?". It may have several lines, one for each fault.
+// cell text, a row count or anything else that depends on private rows, and no terminal obeys anything in it:
+// text.h says what is shown as "?". It may have several lines, one for each fault.
 #pragma once
 
 #include <stdexcept>

@@ -1,5 +1,6 @@
-// All of SnapDP that is installed: the core, and the ledger, specifications and DuckDB where these were built. A program
-// that includes it links what it uses: snapdp::snapdp, snapdp::privacy, snapdp::release, snapdp::duckdb.
+// All of SnapDP that is installed: the core, and the ledger, specifications and DuckDB where these were
+// built. A program that includes it links what it uses: snapdp::snapdp, snapdp::privacy, snapdp::release,
+// snapdp::duckdb.
 //
 //   #include <snapdp/snapdp.h>
 //   using namespace snapdp;

@@ -120,7 +120,7 @@ TEST_F(LedgerAccountantTest, TheExampleOfQuantilesRuns) {
   const HierarchyLayout layout({0, 10, 20, 30, 40, 50, 60, 70, 80}, 2);
   auto ages = make_hierarchy(domain, symmetric_distance(), layout) >> make_snapping({.epsilon = "1/2"});
   auto tree = ages.release(rows, accountant).values;          // one integer a node
-  auto counts = consistent_counts(layout, tree);              // one number a leaf; their sums are those of the nodes
+  auto counts = consistent_counts(layout, tree);  // one number a leaf; their sums are those of the nodes
   double median = quantile_from_hierarchy(layout, counts, Rational(1, 2));
   // With probability at least 0.95, known before any row is read:
   double node = ages.accuracy(FailureRate(Rational(1, 20) / layout.nodes())).tight;

@@ -1,5 +1,5 @@
-// Accountants: whoever pays for releases. A measurement or composition debits its accountant before it draws noise, and
-// draws only when the debit stands.
+// Accountants: whoever pays for releases. A measurement or composition debits its accountant before it draws
+// noise, and draws only when the debit stands.
 //
 //   InMemoryAccountant budget("1/2");                       // gone with the process: for tests and notebooks
 //   const Release r = mean_age.release(rows, budget);
@@ -40,13 +40,13 @@ struct Debit {
 class BudgetAccountant {
  public:
   virtual ~BudgetAccountant() = default;
-  // Returns once the debit is durable, or throws and debits nothing: budget_refused when too little is left, mismatch when
-  // the budget protects other neighbors than the debit speaks of. Nothing is ever refunded.
+  // Returns once the debit is durable, or throws and debits nothing: budget_refused when too little is left,
+  // mismatch when the budget protects other neighbors than the debit speaks of. Nothing is ever refunded.
   virtual void debit(const Debit& debit) = 0;
 };
 
-// A budget held in memory by one thread. Losses add up for the neighbors of one metric only, so the first debit decides
-// which.
+// A budget held in memory by one thread. Losses add up for the neighbors of one metric only, so the first
+// debit decides which.
 class InMemoryAccountant final : public BudgetAccountant {
  public:
   // Throws invalid_argument unless the budget is greater than 0.

@@ -99,8 +99,8 @@ class Aggregation {
   // Any number of rows. They must be in the input domain (see VectorDomain::contains); readers of untrusted
   // data start their chains at an untrusted domain, of which everything is a member.
   void update(AggregateState& state, const Chunk& rows) const;
-  // For a grouped aggregation of rows as they come, the index of its keys (see keyed_fold.h), else null. An engine that
-  // has one key for many rows, as in a dictionary, finds its place once.
+  // For a grouped aggregation of rows as they come, the index of its keys (see keyed_fold.h), else null. An
+  // engine that has one key for many rows, as in a dictionary, finds its place once.
   const framework_internal::KeyIndex* key_index() const;
   // update() for rows whose first cell key_index() has found at places[i]; `rest` are the other columns.
   void update_placed(AggregateState& state, const std::uint32_t* places, const Chunk& rest) const;

@@ -5,8 +5,9 @@
 //   AggregateState state = aggregation.start();
 //   aggregation.update(state, table.chunk({"age"}));  // batch after batch, in any order
 //
-// What a column becomes: float64 and int64 are used in place, as real and integer; float32 becomes real, and booleans and
-// integers of 8, 16 or 32 bits become integer, exactly; utf8 and large utf8 become text. Other types are refused.
+// What a column becomes: float64 and int64 are used in place, as real and integer; float32 becomes real, and
+// booleans and integers of 8, 16 or 32 bits become integer, exactly; utf8 and large utf8 become text. Other
+// types are refused.
 #pragma once
 
 #include <cstdint>
@@ -59,11 +60,11 @@ namespace snapdp {
 
 class ArrowTable {
  public:
-  // Both structs stay the caller's: they must outlive the table and the chunks taken from it, and the caller releases
-  // them. What they say is checked as far as it can be (lengths, offsets, numbers of buffers and children, the offsets
-  // of texts); buffers must be as long as the interface says they are. Throws bad_data naming "arrow", the column and
-  // what is wrong with it, never a cell: released or inconsistent structs, dictionaries, types other than those above,
-  // nulls at the level of the struct.
+  // Both structs stay the caller's: they must outlive the table and the chunks taken from it, and the caller
+  // releases them. What they say is checked as far as it can be (lengths, offsets, numbers of buffers and
+  // children, the offsets of texts); buffers must be as long as the interface says they are. Throws bad_data
+  // naming "arrow", the column and what is wrong with it, never a cell: released or inconsistent structs,
+  // dictionaries, types other than those above, nulls at the level of the struct.
   ArrowTable(const ArrowSchema& schema, const ArrowArray& array);
   ArrowTable(const ArrowTable&) = delete;
   ArrowTable& operator=(const ArrowTable&) = delete;
@@ -72,7 +73,8 @@ class ArrowTable {
   // A column without a name is "".
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<Column>& columns() const { return columns_; }
-  // These columns, in this order, at most Chunk::max_columns. Throws bad_data for a name that is missing or not unique.
+  // These columns, in this order, at most Chunk::max_columns. Throws bad_data for a name that is missing or
+  // not unique.
   Chunk chunk(const std::vector<std::string>& names) const;
   // What the cells of a chunk may be: everything of these types.
   VectorDomain domain(const std::vector<std::string>& names) const;

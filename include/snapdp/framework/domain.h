@@ -60,7 +60,8 @@ std::string to_string(Neighbors neighbors);
 // Distance 1 of this metric is what makes two datasets neighbors.
 Metric metric_of(Neighbors neighbors);
 
-// Throw mismatch naming "metric" unless it is a metric of rows, or of statistics; `what` is the constructor that asks.
+// Throw mismatch naming "metric" unless it is a metric of rows, or of statistics; `what` is the constructor
+// that asks.
 void require_dataset_metric(Metric metric, const std::string& what);
 void require_statistic_metric(Metric metric, const std::string& what);
 
@@ -93,7 +94,8 @@ struct AtomDomain {
   friend bool operator==(const AtomDomain&, const AtomDomain&) = default;
 };
 
-// Vectors of rows, each row one cell a column; the size is public or not. Rows without columns can be counted.
+// Vectors of rows, each row one cell a column; the size is public or not. Rows without columns can be
+// counted.
 class VectorDomain {
  public:
   explicit VectorDomain(std::vector<AtomDomain> columns);
@@ -112,10 +114,10 @@ class VectorDomain {
   std::optional<std::uint64_t> size_;
 };
 
-// vector_domain<double>(), vector_domain<double, bool>(), vector_domain<std::string_view>(): NaN-free reals, integers
-// and text without nulls. Narrower types are carried widened, which is exact: float as real; bool and integers of 8, 16
-// and 32 bits as integer, within the bounds of their type, which membership checks. Data as they come from a file are
-// untrusted_domain(types): anything may occur.
+// vector_domain<double>(), vector_domain<double, bool>(), vector_domain<std::string_view>(): NaN-free reals,
+// integers and text without nulls. Narrower types are carried widened, which is exact: float as real; bool
+// and integers of 8, 16 and 32 bits as integer, within the bounds of their type, which membership checks.
+// Data as they come from a file are untrusted_domain(types): anything may occur.
 template <typename... Values>
 VectorDomain vector_domain();
 VectorDomain untrusted_domain(const std::vector<AtomType>& types);

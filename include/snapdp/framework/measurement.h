@@ -74,13 +74,14 @@ class Measurement {
   // See accuracy_of(). Between constants narrower than the public range it is that of the clamped statistic.
   Accuracy accuracy(const FailureRate& alpha) const;
 
-  // Folds the rows, debits price(), then draws. Throws before the debit: bad_data naming "rows" when they are not in the
-  // input domain, for which nothing is proved (this depends on the rows: a chain that starts at an untrusted_domain()
-  // takes everything); what Aggregation::finish, check() and the accountant throw; io when the system's generator
-  // does not deliver a first block of words; std::bad_alloc when there is too little memory for what follows.
+  // Folds the rows, debits price(), then draws. Throws before the debit: bad_data naming "rows" when they are
+  // not in the input domain, for which nothing is proved (this depends on the rows: a chain that starts at an
+  // untrusted_domain() takes everything); what Aggregation::finish, check() and the accountant throw; io when
+  // the system's generator does not deliver a first block of words; std::bad_alloc when there is too little
+  // memory for what follows.
   Release release(const Chunk& rows, BudgetAccountant& accountant) const;
-  // Throws mismatch naming "statistic" unless it is in the aggregation's output domain, on which the proof of the noise
-  // rests; if the aggregation gave it, its author is wrong about it.
+  // Throws mismatch naming "statistic" unless it is in the aggregation's output domain, on which the proof of
+  // the noise rests; if the aggregation gave it, its author is wrong about it.
   void check(const std::vector<Dyadic>& statistic) const;
 
  private:

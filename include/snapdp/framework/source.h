@@ -24,11 +24,13 @@ namespace snapdp {
 //   // For statistics by groups: of those rows at most one in each of three groups.
 //   make_unit_limit(10, GroupLimit{.max_groups = 3, .max_rows = 1}).stability().forward(1);   // 3
 //
-// It is a transformation of whole datasets, not of blocks: which rows of a unit are kept depends on all of them. Sources
-// carry it out before the first fold (RowSelection::UnitLimit); kept() is its definition, for rows in memory.
+// It is a transformation of whole datasets, not of blocks: which rows of a unit are kept depends on all of
+// them. Sources carry it out before the first fold (RowSelection::UnitLimit); kept() is its definition, for
+// rows in memory.
 
-// Of the rows that are kept of a unit, those in so many groups, and so many of each of these. Rows with equal cells in some
-// column are one group. One of the two alone would take rows away and leave the unit as many as before.
+// Of the rows that are kept of a unit, those in so many groups, and so many of each of these. Rows with equal
+// cells in some column are one group. One of the two alone would take rows away and leave the unit as many as
+// before.
 struct GroupLimit {
   std::uint64_t max_groups = 1;
   std::uint64_t max_rows = 1;  // in one group
@@ -44,19 +46,20 @@ class UnitLimit {
   const Relation& stability() const { return stability_; }
   std::uint64_t max_rows() const { return max_rows_; }
   const std::optional<GroupLimit>& groups() const { return groups_; }
-  // How many rows a unit contributes at most: max_rows, or max_groups * max_rows of the groups when that is less.
+  // How many rows a unit contributes at most: max_rows, or max_groups * max_rows of the groups when that is
+  // less.
   std::uint64_t most_rows() const { return most_rows_; }
   std::string description() const;
 
-  // Of `rows` (row numbers, in any order) those that are kept, unit after unit. Rows with equal cells in `unit` belong to
-  // one unit; of each unit the max_rows rows that come first by the hash of their content, then by the content itself
-  // (see row_hash.h), are kept. Rows whose cell names no unit (null, NaN, blank text) are dropped. The groups are left
-  // aside.
+  // Of `rows` (row numbers, in any order) those that are kept, unit after unit. Rows with equal cells in
+  // `unit` belong to one unit; of each unit the max_rows rows that come first by the hash of their content,
+  // then by the content itself (see row_hash.h), are kept. Rows whose cell names no unit (null, NaN, blank
+  // text) are dropped. The groups are left aside.
   std::vector<std::size_t> kept(const Column& unit, std::span<const Column> content,
                                 const std::vector<std::size_t>& rows) const;
-  // Of these, with a limit on groups, the rows in the max_groups groups (equal cells in `group`) that come first by the
-  // hash of unit and group, then by the group's cell; and of each of these groups the max_rows rows that come first by the
-  // hash of their content, then by the content. Null is a group as any other.
+  // Of these, with a limit on groups, the rows in the max_groups groups (equal cells in `group`) that come
+  // first by the hash of unit and group, then by the group's cell; and of each of these groups the max_rows
+  // rows that come first by the hash of their content, then by the content. Null is a group as any other.
   std::vector<std::size_t> kept(const Column& unit, const Column& group, std::span<const Column> content,
                                 const std::vector<std::size_t>& rows) const;
 
@@ -72,8 +75,8 @@ class UnitLimit {
 // Throws invalid_argument naming "max_rows" or "max_groups" when it is 0. Proof: proofs/make_unit_limit.md.
 UnitLimit make_unit_limit(std::uint64_t max_rows, const std::optional<GroupLimit>& groups = std::nullopt);
 
-// A column as the header or schema declares it, never as its cells look. A name may be empty or that of several columns, as
-// long as nobody asks for it.
+// A column as the header or schema declares it, never as its cells look. A name may be empty or that of
+// several columns, as long as nobody asks for it.
 struct SourceColumn {
   std::string name;
   // The type the schema gives; absent when cells are text whose type the specification declares (CSV).
@@ -82,9 +85,9 @@ struct SourceColumn {
   std::string unusable;
 };
 
-// Why there is no telling which column has this name, or it cannot be used: the rest of a sentence that begins with the
-// column, "is a date, ...". Empty when there is nothing wrong. It tells no name but that one, as others may be cells: the
-// first line of a file without a header.
+// Why there is no telling which column has this name, or it cannot be used: the rest of a sentence that
+// begins with the column, "is a date, ...". Empty when there is nothing wrong. It tells no name but that one,
+// as others may be cells: the first line of a file without a header.
 inline std::string column_problem(const std::vector<SourceColumn>& columns, const std::string& name) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -102,8 +105,8 @@ inline std::string column_problem(const std::vector<SourceColumn>& columns, cons
   return "cannot be used: it is " + unusable + "; choose another column or convert it to a number or text";
 }
 
-// Which rows count, chosen once for all requests, before any null handling of theirs. First the condition, then the
-// limit.
+// Which rows count, chosen once for all requests, before any null handling of theirs. First the condition,
+// then the limit.
 struct RowSelection {
   // Column i of the predicate is columns[i], of type types[i]: cells are converted as for a FoldRequest.
   struct Condition {
@@ -111,9 +114,10 @@ struct RowSelection {
     std::vector<AtomType> types;
     Predicate predicate;
   };
-  // Rows with equal cells in `column` belong to one privacy unit; of its rows at most max_rows are kept, those that come
-  // first by a fixed keyed hash of the row's own content (the columns that this fold reads). Rows whose unit is null,
-  // blank or NaN are dropped. Adding or removing all rows of a unit then adds or removes at most max_rows rows.
+  // Rows with equal cells in `column` belong to one privacy unit; of its rows at most max_rows are kept,
+  // those that come first by a fixed keyed hash of the row's own content (the columns that this fold reads).
+  // Rows whose unit is null, blank or NaN are dropped. Adding or removing all rows of a unit then adds or
+  // removes at most max_rows rows.
   struct UnitLimit {
     std::string column;
     std::uint64_t max_rows = 1;
@@ -122,15 +126,16 @@ struct RowSelection {
   std::optional<UnitLimit> unit;
 };
 
-// One aggregation over the named columns, in their order. The aggregation's input domain is untrusted_domain() of the
-// types wanted; the source converts cells to these types (text by make_parse, a real to the integer that it is or else
-// null, an integer to the nearest double or to its digits).
+// One aggregation over the named columns, in their order. The aggregation's input domain is
+// untrusted_domain() of the types wanted; the source converts cells to these types (text by make_parse, a
+// real to the integer that it is or else null, an integer to the nearest double or to its digits).
 struct FoldRequest {
   std::vector<std::string> columns;
   const Aggregation* aggregation;
-  // Of the rows that a unit keeps, this request sees those in at most max_groups groups, the groups (equal cells in
-  // `column`) that come first by a keyed hash of the unit and the group, and of each of these groups at most max_rows, those
-  // that come first as UnitLimit says. Needs a unit limit. A unit then contributes at most max_groups * max_rows rows.
+  // Of the rows that a unit keeps, this request sees those in at most max_groups groups, the groups (equal
+  // cells in `column`) that come first by a keyed hash of the unit and the group, and of each of these groups
+  // at most max_rows, those that come first as UnitLimit says. Needs a unit limit. A unit then contributes at
+  // most max_groups * max_rows rows.
   struct GroupLimit {
     std::string column;
     std::uint64_t max_groups = 1;

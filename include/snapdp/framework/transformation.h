@@ -21,9 +21,9 @@ namespace snapdp {
 //   Predicate here = Predicate::one_of(1, {"CA", "NY"});
 //   make_select(domain, symmetric_distance(), adult && !here);
 //
-// A condition looks at the cells of its own row and at constants, so selecting by it keeps neighbors neighbors. A
-// comparison with a null or NaN cell is false, whatever the comparison; ! is plain negation, so !(age < 18) holds for
-// a missing age and age >= 18 does not.
+// A condition looks at the cells of its own row and at constants, so selecting by it keeps neighbors
+// neighbors. A comparison with a null or NaN cell is false, whatever the comparison; ! is plain negation, so
+// !(age < 18) holds for a missing age and age >= 18 does not.
 
 enum class Comparison { equal, not_equal, less, at_most, greater, at_least };
 
@@ -31,8 +31,9 @@ std::string to_string(Comparison comparison);  // "=", "!=", "<", "<=", ">", ">=
 
 class Predicate {
  public:
-  // Column `column`, of this numeric type, against a number. Reals are compared with the double nearest to the number,
-  // as their own cells were read; integers exactly. Throws invalid_argument for a number beyond the doubles or for text.
+  // Column `column`, of this numeric type, against a number. Reals are compared with the double nearest to
+  // the number, as their own cells were read; integers exactly. Throws invalid_argument for a number beyond
+  // the doubles or for text.
   static Predicate compare(std::size_t column, AtomType type, Comparison comparison, const Rational& number);
   // A text column, byte by byte. Only equal and not_equal: an order of texts depends on a locale.
   static Predicate compare(std::size_t column, Comparison comparison, std::string text);
@@ -101,17 +102,17 @@ enum class KeptRows {
 class RowFunction {
  public:
   virtual ~RowFunction() = default;
-  // Turns a block of at most block_rows rows into the result. That may point into `scratch` (column i into buffer i)
-  // and to where the block points; the block may itself point into `scratch`, so column i is read before buffer i is
-  // overwritten, row by row.
+  // Turns a block of at most block_rows rows into the result. That may point into `scratch` (column i into
+  // buffer i) and to where the block points; the block may itself point into `scratch`, so column i is read
+  // before buffer i is overwritten, row by row.
   virtual void transform(Chunk& rows, Scratch& scratch) const = 0;
   // The same by value.
   Chunk apply(Chunk block, Scratch& scratch) const {
     transform(block, scratch);
     return block;
   }
-  // Which rows transform() would keep of this block; for KeptRows::some keeps[row] becomes 0 or 1. Functions that say so
-  // run once for the rows of many groups, others group by group.
+  // Which rows transform() would keep of this block; for KeptRows::some keeps[row] becomes 0 or 1. Functions
+  // that say so run once for the rows of many groups, others group by group.
   virtual KeptRows kept(const Chunk& block, std::uint8_t* keeps) const;
   // The function in a few words with all its parameters, for example "clamp to [0, 100]".
   virtual std::string description() const = 0;
@@ -164,8 +165,8 @@ Transformation make_clamp(const VectorDomain& domain, Metric metric, const Bound
 // symmetric, change-one and Hamming metrics. Proof: proofs/make_impute.md.
 Transformation make_impute(const VectorDomain& domain, Metric metric, const std::vector<Dyadic>& values);
 
-// Drops every row with a null or NaN in some column, of text too. 1-stable under the symmetric distance only: under
-// change-one and Hamming the number of dropped rows would become visible, so these are refused. Proof:
+// Drops every row with a null or NaN in some column, of text too. 1-stable under the symmetric distance only:
+// under change-one and Hamming the number of dropped rows would become visible, so these are refused. Proof:
 // proofs/make_drop.md.
 Transformation make_drop(const VectorDomain& domain, Metric metric);
 
@@ -176,10 +177,11 @@ Transformation make_drop(const VectorDomain& domain, Metric metric);
 // symmetric, change-one and Hamming metrics. Proof: proofs/make_parse.md.
 Transformation make_parse(const VectorDomain& domain, Metric metric, const std::vector<AtomType>& types);
 
-// Numbers of one type as numbers of the other: column i becomes `types[i]` (columns that have that type pass through).
-// An integer becomes the nearest double. A real becomes the integer it is; one that is none (a fraction, an infinity,
-// beyond 64 bits) fails, and `failure` says what it becomes. NaN becomes null. Bounds are lost: clamp afterwards.
-// 1-stable under the symmetric, change-one and Hamming metrics. Proof: proofs/make_cast.md.
+// Numbers of one type as numbers of the other: column i becomes `types[i]` (columns that have that type pass
+// through). An integer becomes the nearest double. A real becomes the integer it is; one that is none (a
+// fraction, an infinity, beyond 64 bits) fails, and `failure` says what it becomes. NaN becomes null. Bounds
+// are lost: clamp afterwards. 1-stable under the symmetric, change-one and Hamming metrics. Proof:
+// proofs/make_cast.md.
 enum class CastFailure {
   null,     // null
   nearest,  // the nearest 64-bit integer, halves upward; infinities become the last ones
@@ -187,25 +189,27 @@ enum class CastFailure {
 Transformation make_cast(const VectorDomain& domain, Metric metric, const std::vector<AtomType>& types,
                          CastFailure failure);
 
-// Keeps the rows for which the predicate holds. 1-stable under the symmetric distance only: under change-one and
-// Hamming a replaced row may enter or leave, which these metrics do not count. Proof: proofs/make_select.md.
+// Keeps the rows for which the predicate holds. 1-stable under the symmetric distance only: under change-one
+// and Hamming a replaced row may enter or leave, which these metrics do not count. Proof:
+// proofs/make_select.md.
 Transformation make_select(const VectorDomain& domain, Metric metric, const Predicate& predicate);
 
-// Keeps the first `count` columns of every row, at least one. 1-stable under the symmetric, change-one and Hamming
-// metrics. Columns that only a predicate needs come last and are left behind here. Proof: proofs/make_project.md.
+// Keeps the first `count` columns of every row, at least one. 1-stable under the symmetric, change-one and
+// Hamming metrics. Columns that only a predicate needs come last and are left behind here. Proof:
+// proofs/make_project.md.
 Transformation make_project(const VectorDomain& domain, Metric metric, std::size_t count);
 
-// A function of one cell that its author vouches for: it depends on its argument alone (no state, no other rows, no
-// clock), never throws, and takes a time that reveals nothing the author cares about. The library cannot check that, so
-// the claim is spelled out: Trusted{}. It can see to equal cells being equal arguments: +0 stands for both zeros and one
-// NaN for all.
+// A function of one cell that its author vouches for: it depends on its argument alone (no state, no other
+// rows, no clock), never throws, and takes a time that reveals nothing the author cares about. The library
+// cannot check that, so the claim is spelled out: Trusted{}. It can see to equal cells being equal arguments:
+// +0 stands for both zeros and one NaN for all.
 struct Trusted {
   explicit Trusted() = default;
 };
-// Maps the one real or integer column by `function` to a column of type `output`; a result that is NaN, or is outside
-// the bounds of `output`, becomes null, and `output` must say that nulls may occur. `name` describes the function with
-// its parameters: equal names must mean equal functions. 1-stable under the symmetric, change-one and Hamming metrics.
-// Proof: proofs/make_map.md.
+// Maps the one real or integer column by `function` to a column of type `output`; a result that is NaN, or is
+// outside the bounds of `output`, becomes null, and `output` must say that nulls may occur. `name` describes
+// the function with its parameters: equal names must mean equal functions. 1-stable under the symmetric,
+// change-one and Hamming metrics. Proof: proofs/make_map.md.
 Transformation make_map(const VectorDomain& domain, Metric metric, const AtomDomain& output,
                         std::function<double(double)> function, std::string name, Trusted);
 

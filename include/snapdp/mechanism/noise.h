@@ -20,8 +20,8 @@
 
 namespace snapdp {
 
-// The grid that outputs are rounded to. Every power of two is equally private in exact mode: a finer grid is nearer to
-// the Laplace mechanism, a coarser one publishes fewer digits.
+// The grid that outputs are rounded to. Every power of two is equally private in exact mode: a finer grid is
+// nearer to the Laplace mechanism, a coarser one publishes fewer digits.
 //
 //   GridChoice::automatic()     nearly Laplace accuracy: 1/1024 of the smallest power of two >= scale, and at
 //                               least 1 for integer statistics
@@ -42,8 +42,8 @@ class GridChoice {
   // "auto", "notes" or "2^k"; throws invalid_argument naming `parameter`.
   static GridChoice parse(std::string_view text, std::string_view parameter = "grid");
 
-  // For a text that parse() refuses: how the number it holds is written as a power of two, "; write "2^10"" for "1024",
-  // and between which powers it lies otherwise; "" when it is no number.
+  // For a text that parse() refuses: how the number it holds is written as a power of two, "; write "2^10""
+  // for "1024", and between which powers it lies otherwise; "" when it is no number.
   static std::string hint(std::string_view text);
 
   bool is_automatic() const noexcept { return kind_ == Kind::automatic; }

@@ -19,7 +19,7 @@ namespace snapdp {
 //   lower, upper  the bounds; empty for none
 //   value         the exact statistic
 //   grid          a power of two; empty for the smallest one >= scale
-//   precision     in place of grid: precision mode (precision_snapping.h) with so many bits; both bounds are given
+//   precision     in place of grid: precision mode (precision_snapping.h) with so many bits and both bounds
 //   sign          1 or -1: S
 //   uniform_bits  hexadecimal digits of U after the point, at most 4096
 //   output        what Snapping (or PrecisionSnapping) gives; ignored and recomputed

@@ -1,5 +1,5 @@
-// Exact sums of doubles, or integers, clamped to public bounds: the value does not depend on the order of the rows, on how
-// they are split among threads, or on the machine.
+// Exact sums of doubles, or integers, clamped to public bounds: the value does not depend on the order of the
+// rows, on how they are split among threads, or on the machine.
 //
 //   ExactSum sum(0.0, 100.0);    // one a thread or a group: small, nothing allocated
 //   sum.add(ages);               // a span of doubles; below 0 counts as 0, above 100 as 100
@@ -30,8 +30,8 @@
 
 namespace snapdp {
 
-// The accumulators behind the sums: plain 128-bit counters, and a sum over the whole range of binary64 and of its
-// products. Rows of a statistic go through ExactSum and its kin, which are much faster.
+// The accumulators behind the sums: plain 128-bit counters, and a sum over the whole range of binary64 and of
+// its products. Rows of a statistic go through ExactSum and its kin, which are much faster.
 
 // A signed 128-bit integer in two's complement. Its alignment is 8, so states may live in any engine's
 // memory.
@@ -180,8 +180,8 @@ class ExactProducts {
   WideSum wide_products_;
 };
 
-// The same of 64-bit integers. Nothing wraps and nothing passes through a double: the totals of 2^63 rows near +-2^63, and
-// of their squares and products, are exact. Every integer is a valid row.
+// The same of 64-bit integers. Nothing wraps and nothing passes through a double: the totals of 2^63 rows
+// near +-2^63, and of their squares and products, are exact. Every integer is a valid row.
 //
 //   IntegerSum sum(0, 100);
 //   sum.add(ages);                   // std::span<const std::int64_t>

@@ -1,7 +1,9 @@
-// Grids of spacing 2^k anchored at zero, and the one rounding rule of SnapDP: index(x) = floor(x / 2^k + 1/2).
+// Grids of spacing 2^k anchored at zero, and the one rounding rule of SnapDP: index(x) = floor(x / 2^k +
+// 1/2).
 //
-// Ties go towards +infinity. This is not IEEE rounding and must not be: it is the only common tie rule under which
-// two numbers at distance d round to grid points at distance at most d raised to the next grid multiple.
+// Ties go towards +infinity. This is not IEEE rounding and must not be: it is the only common tie rule under
+// which two numbers at distance d round to grid points at distance at most d raised to the next grid
+// multiple.
 #pragma once
 
 #include <string>

@@ -1,20 +1,21 @@
-// A black-box audit: a lower bound on the privacy loss of a sampler, from outputs that it gave for two neighboring
-// values. Nothing is assumed of the sampler but that its outputs for one value are independent and identically
-// distributed.
+// A black-box audit: a lower bound on the privacy loss of a sampler, from outputs that it gave for two
+// neighboring values. Nothing is assumed of the sampler but that its outputs for one value are independent
+// and identically distributed.
 //
 //   const AuditResult result = audit(outputs_for_0, outputs_for_1, Rational(1, 1000));
 //   result.loss_lower_bound;         // the loss is at least this, except with probability 1/1000
 //   result.refutes(Rational(1));     // epsilon = 1 is false, with the same confidence
 //
-// A sampler with loss epsilon gives every set E of outputs a probability under one value that is at most e^epsilon times
-// that under the other. The audit looks for a telling E in the first halves of the samples and counts the second halves
-// only for that E, so that no correction for the number of sets tried is needed. Its bound follows from exact
-// (Clopper-Pearson) bounds of the two probabilities, each at half of the failure rate, rounded outward.
+// A sampler with loss epsilon gives every set E of outputs a probability under one value that is at most
+// e^epsilon times that under the other. The audit looks for a telling E in the first halves of the samples
+// and counts the second halves only for that E, so that no correction for the number of sets tried is needed.
+// Its bound follows from exact (Clopper-Pearson) bounds of the two probabilities, each at half of the failure
+// rate, rounded outward.
 //
-// What it can find: outputs that lie too far out or are too likely, and outputs that only one of the values can give,
-// where they are told apart by their size or by the place of their last binary digit (integers of one parity, outputs
-// of a finer lattice). That it finds nothing proves nothing: differences of single rare outputs, such as the low-order
-// digits of a naive sampler, are out of reach of any number of samples.
+// What it can find: outputs that lie too far out or are too likely, and outputs that only one of the values
+// can give, where they are told apart by their size or by the place of their last binary digit (integers of
+// one parity, outputs of a finer lattice). That it finds nothing proves nothing: differences of single rare
+// outputs, such as the low-order digits of a naive sampler, are out of reach of any number of samples.
 //
 // Functions throw invalid_argument naming the parameter.
 #pragma once
@@ -28,9 +29,9 @@
 
 namespace snapdp {
 
-// For an event seen `hits` times in `trials` independent trials: its probability is at least (at most) the result,
-// except with probability `alpha`. Clopper and Pearson, Biometrika 26 (1934), rounded outward by a relative 1e-9 at
-// most. 0 <= hits <= trials, 1 <= trials <= 2^40, 1e-300 <= alpha < 1.
+// For an event seen `hits` times in `trials` independent trials: its probability is at least (at most) the
+// result, except with probability `alpha`. Clopper and Pearson, Biometrika 26 (1934), rounded outward by a
+// relative 1e-9 at most. 0 <= hits <= trials, 1 <= trials <= 2^40, 1e-300 <= alpha < 1.
 double binomial_lower_bound(std::uint64_t hits, std::uint64_t trials, const Rational& alpha);
 double binomial_upper_bound(std::uint64_t hits, std::uint64_t trials, const Rational& alpha);
 
@@ -40,8 +41,8 @@ struct EventCount {
   std::uint64_t trials;
 };
 
-// A lower bound, >= 0, on ln(P(event | likelier) / P(event | rarer)), wrong with probability at most `alpha`. The event
-// must have been chosen without looking at these trials.
+// A lower bound, >= 0, on ln(P(event | likelier) / P(event | rarer)), wrong with probability at most `alpha`.
+// The event must have been chosen without looking at these trials.
 double loss_lower_bound(const EventCount& likelier, const EventCount& rarer, const Rational& alpha);
 
 // A set of outputs.

@@ -10,9 +10,9 @@
 // 2018). When an epsilon was chosen after seeing earlier outputs, of these bounds only the sum is proved to
 // hold. docs/accounting.md says more.
 //
-// Errors: invalid_argument for an epsilon that is not greater than 0, a count outside [1, max_composed_releases], more
-// than max_composed_releases in all, epsilons whose exact sum has more than 1024 digits as a fraction (decimals never
-// do), or a delta outside [0, 1).
+// Errors: invalid_argument for an epsilon that is not greater than 0, a count outside [1,
+// max_composed_releases], more than max_composed_releases in all, epsilons whose exact sum has more than 1024
+// digits as a fraction (decimals never do), or a delta outside [0, 1).
 #pragma once
 
 #include <cstdint>
@@ -46,20 +46,20 @@ struct CompositionBound {
 // The optimal composition. No better epsilon holds for all mechanisms with these losses: randomized response
 // attains it.
 //
-// Equal epsilons, and unequal ones whose sums take at most a few million values: the enclosure is at most 1e-9
-// wide (or 2^-60 of the value, if that is more). Beyond that the epsilons are rounded, up for `epsilon` and
-// down for `at_least`, to multiples of as fine a step as is affordable, and the enclosure says how much that
-// cost. At delta = 0 both ends are the sum. How long it takes is bounded before it begins: less than a second for a
-// million equal releases, and a few seconds at the most for any.
+// Equal epsilons, and unequal ones whose sums take at most a few million values: the enclosure is at most
+// 1e-9 wide (or 2^-60 of the value, if that is more). Beyond that the epsilons are rounded, up for `epsilon`
+// and down for `at_least`, to multiples of as fine a step as is affordable, and the enclosure says how much
+// that cost. At delta = 0 both ends are the sum. How long it takes is bounded before it begins: less than a
+// second for a million equal releases, and a few seconds at the most for any.
 CompositionBound optimal_composition(std::span<const EqualReleases> releases, const Rational& delta);
 
-// The parameter rho of zero-concentrated differential privacy: the sum of epsilon^2 / 2 (Bun and Steinke 2016,
-// Proposition 1.4), exactly.
+// The parameter rho of zero-concentrated differential privacy: the sum of epsilon^2 / 2 (Bun and Steinke
+// 2016, Proposition 1.4), exactly.
 Rational zcdp_composition(std::span<const EqualReleases> releases);
 
-// An epsilon for which every rho-zCDP mechanism is (epsilon, delta)-DP, rounded up: the bound of Canonne, Kamath
-// and Steinke 2020 (Proposition 12 and Corollary 13) at an order alpha that is optimal to about ten digits.
-// Nothing at delta = 0, where zCDP promises nothing. May be larger than the sum. rho >= 0.
+// An epsilon for which every rho-zCDP mechanism is (epsilon, delta)-DP, rounded up: the bound of Canonne,
+// Kamath and Steinke 2020 (Proposition 12 and Corollary 13) at an order alpha that is optimal to about ten
+// digits. Nothing at delta = 0, where zCDP promises nothing. May be larger than the sum. rho >= 0.
 std::optional<Rational> zcdp_to_epsilon(const Rational& rho, const Rational& delta);
 
 }  // namespace snapdp

@@ -112,15 +112,16 @@ class Ledger {
   // How long a call waits for other processes unless set_lock_wait() says otherwise.
   static constexpr std::chrono::milliseconds default_lock_wait{30'000};
 
-  // Makes a new ledger with mode 0600, whatever the umask. Never touches an existing file: that is an invalid_argument,
-  // as is a privacy unit with change-one neighbors, which have none. budget > 0. `declaration` is what its custodian says
-  // of the dataset, kept as text and covered by the hash chain: snapdp/release/declaration.h makes it and reads it.
-  // Without one (""), a specification may not say how a file is read.
+  // Makes a new ledger with mode 0600, whatever the umask. Never touches an existing file: that is an
+  // invalid_argument, as is a privacy unit with change-one neighbors, which have none. budget > 0.
+  // `declaration` is what its custodian says of the dataset, kept as text and covered by the hash chain:
+  // snapdp/release/declaration.h makes it and reads it. Without one (""), a specification may not say how a
+  // file is read.
   static Ledger create(const std::filesystem::path& path, const LedgerIdentity& identity,
                        const Rational& budget, std::string_view declaration = {});
 
-  // Whether a ledger lies there, sound or not, so that nobody writes over it. Opens and closes the file: not for one
-  // that this process has open as a Ledger.
+  // Whether a ledger lies there, sound or not, so that nobody writes over it. Opens and closes the file: not
+  // for one that this process has open as a Ledger.
   static bool lies_at(const std::filesystem::path& path);
 
   // Opens an existing ledger. Refuses a file that is missing, not a ledger, inconsistent, a symbolic link,
@@ -144,8 +145,8 @@ class Ledger {
   // Throws if debit() of this total would be refused now, if the file may not be written, or if its disk is
   // too full to keep a report; changes nothing. epsilon > 0.
   void check(const LedgerIdentity& identity, const Rational& epsilon) const;
-  // The same for debit() with these arguments and a report of at most `report_bytes`, for which the disk must have room and
-  // the process leave (RLIMIT_FSIZE).
+  // The same for debit() with these arguments and a report of at most `report_bytes`, for which the disk must
+  // have room and the process leave (RLIMIT_FSIZE).
   void check(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
              std::string_view specification, std::size_t report_bytes) const;
 
@@ -186,21 +187,23 @@ class Ledger {
 //   const Release r = mean_age.release(rows, accountant);     // debits the ledger, durably, then draws
 //   accountant.receipt()->remaining;
 //
-// The ledger keeps the chain in words as the text of the release, for the auditor. A report, if there is to be one, is
-// the caller's to keep: ledger.store_report(accountant.receipt()->release, text).
+// The ledger keeps the chain in words as the text of the release, for the auditor. A report, if there is to
+// be one, is the caller's to keep: ledger.store_report(accountant.receipt()->release, text).
 
 // For one thread, as its ledger is.
 class LedgerAccountant final : public BudgetAccountant {
  public:
-  // `identity` is what the caller takes the data for; the ledger must agree at every debit. `name` is what the ledger
-  // calls the releases. The ledger must outlive the accountant.
+  // `identity` is what the caller takes the data for; the ledger must agree at every debit. `name` is what
+  // the ledger calls the releases. The ledger must outlive the accountant.
   LedgerAccountant(Ledger& ledger, LedgerIdentity identity, std::string name);
 
-  // Throws what Ledger::debit throws, and mismatch when the release protects other neighbors than the identity names:
+  // Throws what Ledger::debit throws, and mismatch when the release protects other neighbors than the
+  // identity names:
   //   "change-one"                     the change-one distance 1
   //   "add-remove"                     the symmetric distance 1
-  //   "add-remove" with a unit         distance 1 in privacy units (make_on_table), or the symmetric distance, however
-  //                                    many rows of a unit count; that no unit has more is then for the caller to see to
+  //   "add-remove" with a unit         distance 1 in privacy units (make_on_table), or the symmetric
+  //                                    distance, however many rows of a unit count; that no unit has more
+  //                                    is then for the caller to see to
   void debit(const Debit& debit) override;
 
   // Of the last debit.

@@ -33,8 +33,8 @@ class SystemGenerator final : public WordSource {
   // delivered.
   void fill(std::span<std::uint64_t> words) override;
 
-  // Fills the buffer anew, so that a generator which does not work is known before anything depends on it. Delivers no
-  // word; throws io as fill() does.
+  // Fills the buffer anew, so that a generator which does not work is known before anything depends on it.
+  // Delivers no word; throws io as fill() does.
   void prepare();
 
   // Bytes per call to OpenSSL when drawing in bulk (the most that its generator gives between two key

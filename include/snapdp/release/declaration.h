@@ -5,9 +5,9 @@
 //   const Declaration people = Declaration::read("people.toml");
 //   Ledger::create("people.ledger", people.identity(), 2, people.canonical_text());
 //
-// A ledger keeps it, and from then on nobody else decides how the rows are read: an analyst's specification may repeat
-// what the declaration says, but not change it or add to it, except for what a statistic could do as well, namely
-// which rows count (where), what becomes of nulls, and a guess of the size for planning.
+// A ledger keeps it, and from then on nobody else decides how the rows are read: an analyst's specification
+// may repeat what the declaration says, but not change it or add to it, except for what a statistic could do
+// as well, namely which rows count (where), what becomes of nulls, and a guess of the size for planning.
 //
 // Everything here is public, and nothing of it comes from rows.
 #pragma once
@@ -36,26 +36,27 @@ namespace snapdp {
 //   factor     = "not" factor | "(" condition ")" | comparison
 //   comparison = column ( "=" | "!=" | "<" | "<=" | ">" | ">=" ) constant
 //              | column [ "not" ] "in" "(" constant { "," constant } ")"
-//   column     = a name of letters, digits, _ and ., or any name between double quotes ("" stands for a quote)
+//   column     = a name of letters, digits, _ and ., or any name between double quotes ("" stands for one)
 //   constant   = a number, or a text between single quotes ('' stands for a quote)
 //
-// Words may be written in capitals; columns match to the letter. "==" is "=", "<>" is "!=". The language is closed: a
-// condition looks at the cells of one row and at constants, and nothing in it reaches an engine as text. What a
-// missing cell does is in snapdp/framework/transformation.h.
+// Words may be written in capitals; columns match to the letter. "==" is "=", "<>" is "!=". The language is
+// closed: a condition looks at the cells of one row and at constants, and nothing in it reaches an engine as
+// text. What a missing cell does is in snapdp/framework/transformation.h.
 class Where {
  public:
   static constexpr std::size_t max_bytes = 10'000;
   static constexpr std::size_t max_depth = 100;
 
-  // Throws invalid_argument naming "where" with the place (counted in characters from 1), the rule and the next step.
+  // Throws invalid_argument naming "where" with the place (counted in characters from 1), the rule and the
+  // next step.
   static Where parse(std::string_view text);
 
   const std::string& text() const { return text_; }
   // Without repetition, in the order in which they are named first; at most Chunk::max_columns.
   const std::vector<std::string>& columns() const { return columns_; }
 
-  // The condition over typed columns: of the declared types, and where none is declared text when compared with texts,
-  // else real. Throws invalid_argument naming "where" when a column is declared as the other.
+  // The condition over typed columns: of the declared types, and where none is declared text when compared
+  // with texts, else real. Throws invalid_argument naming "where" when a column is declared as the other.
   RowSelection::Condition bind(const std::map<std::string, AtomType>& declared) const;
 
   struct Node;
@@ -119,17 +120,17 @@ struct Declaration {
   std::optional<Where> where;  // add-remove only: the rows that count
   std::map<std::string, ColumnDeclaration> columns;
 
-  // Reads [data] and [columns] of a file, which may hold a whole specification; `folder` is where relative data paths
-  // start. Throws what Specification throws.
+  // Reads [data] and [columns] of a file, which may hold a whole specification; `folder` is where relative
+  // data paths start. Throws what Specification throws.
   static Declaration read(const std::filesystem::path& file);
   static Declaration parse(std::string_view text, const std::string& name,
                            const std::filesystem::path& folder = {});
-  // What a ledger keeps, or nothing when it was made without a declaration. Throws budget_refused when it is none, or is
-  // not of the dataset that the ledger is for.
+  // What a ledger keeps, or nothing when it was made without a declaration. Throws budget_refused when it is
+  // none, or is not of the dataset that the ledger is for.
   static std::optional<Declaration> of(const Ledger& ledger);
 
-  // TOML that reads back as this declaration, the same for every way to write it. Throws invalid_argument when it would not
-  // read back: when it is longer than a declaration may be.
+  // TOML that reads back as this declaration, the same for every way to write it. Throws invalid_argument
+  // when it would not read back: when it is longer than a declaration may be.
   std::string canonical_text() const;
   // The same declaration with its relative path taken from another folder.
   Declaration moved_to(const std::filesystem::path& folder) const;

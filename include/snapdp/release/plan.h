@@ -27,8 +27,8 @@ struct PlannedMeasurement {
   Measurement measurement;
   Rational epsilon;   // what it costs, for all groups together
   Accuracy accuracy;  // at the part's share of alpha
-  // Tight too, but of all its numbers together: every bin of every group is within it, except with the part's share of
-  // alpha (union bound: an equal share of that for each).
+  // Tight too, but of all its numbers together: every bin of every group is within it, except with the part's
+  // share of alpha (union bound: an equal share of that for each).
   double simultaneous = 0;
   Certificate certificate;  // of the mechanism that will run, for all groups together
 };
@@ -38,8 +38,8 @@ struct StatisticAccuracy {
   double conservative = 0;
   double tight = 0;
   double laplace = 0;  // with unrounded Laplace noise of the same scale, for comparison
-  // Of histograms and groups: with probability at least 1 - alpha every bin of every group is within this, all
-  // together.
+  // Of histograms and groups: with probability at least 1 - alpha every bin of every group is within this,
+  // all together.
   std::optional<double> simultaneous;
 };
 
@@ -51,9 +51,9 @@ struct PlannedStatistic {
   std::vector<PlannedMeasurement> measurements;
   std::optional<Dyadic> constant;
   std::vector<std::string> bins;  // of a histogram
-  // Of quantiles and the median: what is released, and the R of quantile_rank_error, in rows, that holds at the edges
-  // around all quantiles of all groups together with probability at least 1 - alpha. With it every quantile_interval
-  // holds its exact quantile. It says nothing about ranks inside a bin.
+  // Of quantiles and the median: what is released, and the R of quantile_rank_error, in rows, that holds at
+  // the edges around all quantiles of all groups together with probability at least 1 - alpha. With it every
+  // quantile_interval holds its exact quantile. It says nothing about ranks inside a bin.
   std::optional<HierarchyLayout> hierarchy;
   double rank_error = 0;
   // Of a statistic by groups: how many. Measurements then hold the groups' statistics one after the other.
@@ -61,7 +61,8 @@ struct PlannedStatistic {
   Rational epsilon;  // what it costs; the sum over the measurements
   // The mean of the bias over the specification's guesses, for each number alike; absent without guesses.
   std::optional<double> expected_bias;
-  // At most epsilon, and proved; in precision mode sometimes only claimed by the notes (Mechanism::stated_loss).
+  // At most epsilon, and proved; in precision mode sometimes only claimed by the notes
+  // (Mechanism::stated_loss).
   Rational loss_bound;
   Certificate certificate;  // of the measurements together; zeros for a public constant
   // Absent for what is computed from parts and may be off by what depends on them: under add-remove without
@@ -69,7 +70,8 @@ struct PlannedStatistic {
   std::optional<StatisticAccuracy> accuracy;
 };
 
-// What another specification of a statistic would give: the best of each kind that is worth at least a hundredth.
+// What another specification of a statistic would give: the best of each kind that is worth at least a
+// hundredth.
 struct Saving {
   std::string statistic;
   std::string change;  // as it would be written: grid = "auto"
@@ -94,19 +96,21 @@ class Plan {
   const Rational& epsilon() const { return epsilon_; }
   // Of the whole run.
   Certificate certificate() const;
-  // What release() releases: all measurements, statistic after statistic, on the table's selected rows. Throws
-  // invalid_argument when there are none, because all statistics are public constants.
+  // What release() releases: all measurements, statistic after statistic, on the table's selected rows.
+  // Throws invalid_argument when there are none, because all statistics are public constants.
   Composition composition() const;
 
-  // A finer grid, geometric noise for integers, exact mode instead of precision mode, another split of a mean: what each
-  // would save. Where epsilon is given the accuracy improves, where an accuracy is given epsilon falls.
+  // A finer grid, geometric noise for integers, exact mode instead of precision mode, another split of a
+  // mean: what each would save. Where epsilon is given the accuracy improves, where an accuracy is given
+  // epsilon falls.
   std::vector<Saving> savings() const;
 
-  // The same keys as a report's JSON, without values, and with what is known about the noise: see docs/utility.md.
+  // The same keys as a report's JSON, without values, and with what is known about the noise: see
+  // docs/utility.md.
   std::string to_json() const;
   std::string to_table(const TableStyle& style = {}) const;
-  // Each statistic as its chain: what happens to the rows, how far neighbors are apart after each step, the noise and
-  // the loss, in plain words.
+  // Each statistic as its chain: what happens to the rows, how far neighbors are apart after each step, the
+  // noise and the loss, in plain words.
   std::string explanation() const;
 
  private:

@@ -1,12 +1,13 @@
 // The release step: a plan's composition (Plan::composition) is released. Its order is always the same:
 //
-//   declaration of the ledger -> plan -> ledger check -> rehearsal of the report -> header check -> fold -> size check
-//   -> all that could fail is tried -> durable debit -> noise -> report into the ledger
+//   declaration of the ledger -> plan -> ledger check -> rehearsal of the report -> header check -> fold
+//   -> size check -> all that could fail is tried -> durable debit -> noise -> report into the ledger
 //
-// What fails before the debit costs nothing, and after it nothing fails: how long the report can become follows from
-// public facts and is refused or made room for; the generator, the memory, the ledger's disk and the limits of the process
-// are tried; every value that can be drawn has its text, and every text that is kept can be shown. The finished report is
-// in the ledger before this function returns it. What remains is in docs/threat-model.md.
+// What fails before the debit costs nothing, and after it nothing fails: how long the report can become
+// follows from public facts and is refused or made room for; the generator, the memory, the ledger's disk and
+// the limits of the process are tried; every value that can be drawn has its text, and every text that is
+// kept can be shown. The finished report is in the ledger before this function returns it. What remains is in
+// docs/threat-model.md.
 //
 //   Ledger ledger = Ledger::open("household.ledger");
 //   const Specification specification = Specification::read("people.toml", Declaration::of(ledger));
@@ -35,36 +36,38 @@ struct ReleaseOptions {
   Progress progress;
   // Asked once everything public has been checked, with the plan that will be carried out; absent means yes.
   std::function<bool(const Plan&)> confirm;
-  // Called right before the debit. From here until release() returns the process should not be ended: a tool holds back
-  // signals.
+  // Called right before the debit. From here until release() returns the process should not be ended: a tool
+  // holds back signals.
   std::function<void()> before_debit;
 };
 
 struct Released {
   Report report;
-  // The number of the release in the ledger; absent when everything was a public constant and nothing was paid.
+  // The number of the release in the ledger; absent when everything was a public constant and nothing was
+  // paid.
   std::optional<std::int64_t> release;
-  // Empty, or why the ledger could not keep the report although it has been paid for (its disk failed since the debit): the
-  // caller must show the report now, because it cannot be reprinted later.
+  // Empty, or why the ledger could not keep the report although it has been paid for (its disk failed since
+  // the debit): the caller must show the report now, because it cannot be reprinted later.
   std::string not_stored;
 };
 
 // Opens the data as the declaration in force says. Called after the ledger has agreed.
 using OpenSource = std::function<std::unique_ptr<Source>(const Declaration&)>;
 
-// Where the data lie: where the ledger's declaration says or, when the ledger has none, nowhere. Throws budget_refused
-// when the specification names another file, because only the declaration's author may. For whoever does not hold the
-// file himself.
+// Where the data lie: where the ledger's declaration says or, when the ledger has none, nowhere. Throws
+// budget_refused when the specification names another file, because only the declaration's author may. For
+// whoever does not hold the file himself.
 std::filesystem::path declared_path(const Specification& specification, const Ledger& ledger);
 
 // What the ledger's declaration says is in force, whatever declaration `specification` was read with.
 //
 // Throws, with nothing debited: what Plan throws; budget_refused when the ledger is for something else, its
-// declaration says something else, or too little is left; bad_data when a column is missing or cannot be used, or under change-one when the data do
-// not have the declared size (the message names the declared size only); io when the data cannot be read;
-// invalid_argument naming "confirm" when the answer was no, or the statistic that makes the report too long to be kept.
-// Throws with the debit standing, which the message says: io when the system generator fails in the middle of its work, or
-// memory that was there before the debit is gone.
+// declaration says something else, or too little is left; bad_data when a column is missing or cannot be
+// used, or under change-one when the data do not have the declared size (the message names the declared size
+// only); io when the data cannot be read; invalid_argument naming "confirm" when the answer was no, or the
+// statistic that makes the report too long to be kept. Throws with the debit standing, which the message
+// says: io when the system generator fails in the middle of its work, or memory that was there before the
+// debit is gone.
 Released release(const Specification& specification, Ledger& ledger, const OpenSource& open_source,
                  const ReleaseOptions& options = {});
 

@@ -33,8 +33,8 @@ class Report {
     std::size_t length = 0;
     std::size_t memory = 0;  // to make the report of the released values and keep it
   };
-  // Makes the longest report that this plan can come to, and reads it back as it would be read from a ledger. Throws
-  // invalid_argument naming the statistic to reduce when that is longer than what a ledger keeps.
+  // Makes the longest report that this plan can come to, and reads it back as it would be read from a ledger.
+  // Throws invalid_argument naming the statistic to reduce when that is longer than what a ledger keeps.
   static Rehearsal rehearse(const Plan& plan);
 
   // A stored report. Throws bad_data when `text` is none.

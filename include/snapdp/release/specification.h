@@ -1,11 +1,11 @@
-// A specification: which statistics an analyst asks of a dataset, and what they may cost. It is read from TOML;
-// docs/specification.md describes every key.
+// A specification: which statistics an analyst asks of a dataset, and what they may cost. It is read from
+// TOML; docs/specification.md describes every key.
 //
 //   Specification specification = Specification::read("people.toml");
 //   Plan plan(specification);                    // sensitivities, noise and accuracy; opens no data file
 //
-// What is public about the data is the custodian's declaration (declaration.h). The file may hold it too, or leave it
-// to the one that the ledger keeps:
+// What is public about the data is the custodian's declaration (declaration.h). The file may hold it too, or
+// leave it to the one that the ledger keeps:
 //
 //   const std::optional<Declaration> declared = Declaration::of(ledger);
 //   Specification specification = Specification::read("question.toml", declared);
@@ -50,8 +50,8 @@ enum class StatisticKind {
 
 std::string to_string(StatisticKind kind);
 
-// The noisy parts that a statistic is computed from ("sum" and "count" of a mean under add-remove), in the order of
-// `split`; none when it is released itself.
+// The noisy parts that a statistic is computed from ("sum" and "count" of a mean under add-remove), in the
+// order of `split`; none when it is released itself.
 std::vector<std::string> parts_of(StatisticKind kind, Neighbors neighbors);
 
 // One [[statistic]].
@@ -71,7 +71,8 @@ struct StatisticSpecification {
   NoiseKind noise = NoiseKind::exact;  // geometric: counts, histograms and sums of integers
   std::optional<long> precision;       // bits, in precision mode
   RangeChoice range;                   // what values and outputs are clamped to
-  // Public guesses at the statistic with their weights, for the expected bias in a plan; nothing else depends on them.
+  // Public guesses at the statistic with their weights, for the expected bias in a plan; nothing else depends
+  // on them.
   std::vector<Rational> guesses;
   std::vector<Rational> guess_weights;
   // Histograms have exactly one of these, a distinct count one of the first two: the public set.
@@ -105,8 +106,8 @@ struct Specification {
   Rational budget;                    // caps the run
   std::vector<StatisticSpecification> statistics;
 
-  // With `declared`, what a ledger keeps, the file needs no [data], and throws budget_refused when it says something
-  // else there. `name` is how messages call the text; `folder` is where relative data paths start.
+  // With `declared`, what a ledger keeps, the file needs no [data], and throws budget_refused when it says
+  // something else there. `name` is how messages call the text; `folder` is where relative data paths start.
   static Specification read(const std::filesystem::path& path,
                             const std::optional<Declaration>& declared = std::nullopt);
   static Specification parse(std::string_view text, const std::string& name,

@@ -15,10 +15,10 @@
 //   centered product   -                                   (b - a) (d - c) / 4       none
 //
 // M = n/(n-1) (b-a)^2/4 for even n and (n+1)/(4n) (b-a)^2 for odd n; M' has (b-a)(d-c) for (b-a)^2. A public
-// range that depends on n exists only when n is public: it must never be derived from a private row count.
-// c is the middle of a column's bounds; max and min are over the bounds. Variance, covariance, standard deviation and
-// correlation from released parts are in from_parts.h; quantiles and the median, from hierarchies of counts, in
-// quantiles.h.
+// range that depends on n exists only when n is public: it must never be derived from a private row count. c
+// is the middle of a column's bounds; max and min are over the bounds. Variance, covariance, standard
+// deviation and correlation from released parts are in from_parts.h; quantiles and the median, from
+// hierarchies of counts, in quantiles.h.
 //
 // A statistic is rounded once, to the grid g: 1 for integer statistics, otherwise the largest power of two
 // <= sensitivity * 2^-40; the sensitivity is then raised to a multiple of g (see Grid for why that is sound).
@@ -96,9 +96,10 @@ class Bins {
   bool other_ = false;
 };
 
-// The index of each cell's bin, 0 to size - 1, as an integer column with these bounds: categories become numbers, numbers
-// become bins. Cells in no bin become null; with an "other" bin there are none. One column, whose domain may be
-// untrusted. 1-stable under the symmetric, change-one and Hamming metrics. Proof: proofs/make_bin.md.
+// The index of each cell's bin, 0 to size - 1, as an integer column with these bounds: categories become
+// numbers, numbers become bins. Cells in no bin become null; with an "other" bin there are none. One column,
+// whose domain may be untrusted. 1-stable under the symmetric, change-one and Hamming metrics. Proof:
+// proofs/make_bin.md.
 Transformation make_bin(const VectorDomain& domain, Metric metric, const Bins& bins);
 
 // The number of rows in each bin, an integer vector under the L1 distance. The column's domain may be
@@ -110,20 +111,20 @@ Partial<Aggregation> make_histogram(const Bins& bins);
 //
 //   make_distinct_count(untrusted, symmetric_distance(), Bins::texts({"CA", "NY", "TX"}))   // 0, 1, 2 or 3
 //
-// The set must be public: a count of every value that occurs reveals a row with a rare one only through its noise, but a
-// list of values taken from the data reveals it outright.
+// The set must be public: a count of every value that occurs reveals a row with a rare one only through its
+// noise, but a list of values taken from the data reveals it outright.
 
 // The number of bins of `set` that hold at least one row: an integer statistic with sensitivity 1 under every
 // dataset metric, in the public range [0, size of the set], which does not depend on the number of rows. No
-// public size is needed under the size-preserving metrics. The column's domain may be untrusted; nulls, NaN and
-// cells outside the set count for nothing. Throws invalid_argument for a set with an "other" bin or of another
-// kind than the column. Proof: proofs/make_distinct_count.md.
+// public size is needed under the size-preserving metrics. The column's domain may be untrusted; nulls, NaN
+// and cells outside the set count for nothing. Throws invalid_argument for a set with an "other" bin or of
+// another kind than the column. Proof: proofs/make_distinct_count.md.
 Aggregation make_distinct_count(const VectorDomain& domain, Metric metric, const Bins& set);
 Partial<Aggregation> make_distinct_count(const Bins& set);
 
-// Moments. With a public number of rows (change-one, Hamming), make_variance, make_covariance and make_moment are released
-// as they are. Under the symmetric distance the number of rows is private: release centered sums and a count, each with
-// its own share of the budget, and compute the rest from these with from_parts.h.
+// Moments. With a public number of rows (change-one, Hamming), make_variance, make_covariance and make_moment
+// are released as they are. Under the symmetric distance the number of rows is private: release centered sums
+// and a count, each with its own share of the budget, and compute the rest from these with from_parts.h.
 
 // Sum of (x - c)^k of one bounded column, k = 1, 2, 3 or 4, under the symmetric distance only; k = 1 is
 // make_centered_sum. k = 3 and 4 are summed exactly in long integers, some tenths of a microsecond a row.
@@ -152,16 +153,16 @@ Partial<Aggregation> make_moment(int k);
 //   Aggregation by_state = make_grouped(rows, symmetric_distance(), states, incomes);
 //   by_state >> make_snapping({.epsilon = "1/2"})                          // 1/2 for all states together
 
-// The aggregation `inner` of the rows of each key. The first column of `domain` is the key; `inner` is built on the
-// others. The statistic is the vector of all groups one after the other, in the order of the keys: `dimension` of
-// `inner` numbers each. Every key has its group, whether rows have it or not; rows with another key, or none, take no
-// part. Bins may be categories or edges, and may have an "other".
+// The aggregation `inner` of the rows of each key. The first column of `domain` is the key; `inner` is built
+// on the others. The statistic is the vector of all groups one after the other, in the order of the keys:
+// `dimension` of `inner` numbers each. Every key has its group, whether rows have it or not; rows with
+// another key, or none, take no part. Bins may be categories or edges, and may have an "other".
 //
-// Groups are disjoint, so a row that comes or goes changes one of them: under the L1 distance the sensitivity is that
-// of one group (parallel composition, McSherry 2009), d times it for d rows. Only under the symmetric distance: a
-// replaced row may leave one group and enter another, and group sizes are not public. Throws mismatch for other
-// metrics, invalid_argument for a domain without a key column or keys of another type than its column.
-// Proof: proofs/make_grouped.md.
+// Groups are disjoint, so a row that comes or goes changes one of them: under the L1 distance the sensitivity
+// is that of one group (parallel composition, McSherry 2009), d times it for d rows. Only under the symmetric
+// distance: a replaced row may leave one group and enter another, and group sizes are not public. Throws
+// mismatch for other metrics, invalid_argument for a domain without a key column or keys of another type than
+// its column. Proof: proofs/make_grouped.md.
 Aggregation make_grouped(const VectorDomain& domain, Metric metric, const Bins& keys,
                          const Partial<Aggregation>& inner);
 Partial<Aggregation> make_grouped(const Bins& keys, const Partial<Aggregation>& inner);

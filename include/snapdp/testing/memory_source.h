@@ -1,8 +1,9 @@
-// A Source of columns in memory, for tests: of what is released from a table, and of other sources, which can be held
-// against this one. It selects rows one step after the other, as source.h says, in the plainest way.
+// A Source of columns in memory, for tests: of what is released from a table, and of other sources, which can
+// be held against this one. It selects rows one step after the other, as source.h says, in the plainest way.
 //
 //   MemorySource people;
-//   people.add("age", MemorySource::Reals{31, 45, 27}).add("city", MemorySource::Texts{"ulm", "bonn", "ulm"});
+//   people.add("age", MemorySource::Reals{31, 45, 27});
+//   people.add("city", MemorySource::Texts{"ulm", "bonn", "ulm"});
 //   composition.exact(people);
 #pragma once
 
@@ -26,7 +27,8 @@ class MemorySource : public Source {
   using Texts = std::vector<std::string_view>;  // their bytes are the caller's; std::string_view() is null
   using Cells = std::variant<Reals, Integers, Texts>;
 
-  // All columns have the same number of cells. Those of integers are read as reals too, and texts as any type.
+  // All columns have the same number of cells. Those of integers are read as reals too, and texts as any
+  // type.
   MemorySource& add(SourceColumn column, Cells cells);
   // As a CSV column: without a type.
   MemorySource& add(const std::string& name, Cells cells) {
