@@ -68,8 +68,7 @@ Aggregation make_centered_product(const VectorDomain& domain, Metric metric) {
   const Rational sensitivity = x.bounds->width().rational() * y.bounds->width().rational() / 4;
   return scalar(domain, metric, products_fold(x, y), rounding_for(sensitivity, false, *x.bounds), false,
                 std::nullopt,
-                [c = x.bounds->middle().rational(),
-                 d = y.bounds->middle().rational()](const Totals& totals) {
+                [c = x.bounds->middle().rational(), d = y.bounds->middle().rational()](const Totals& totals) {
                   const Rational sum_x = totals.values[0].rational();
                   const Rational sum_y = totals.values[1].rational();
                   const Rational sum_xy = totals.values[2].rational();
