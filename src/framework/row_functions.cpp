@@ -98,8 +98,7 @@ class ImputeRows final : public CellFunction {
  public:
   explicit ImputeRows(std::vector<Dyadic> values) : values_(std::move(values)) {
     for (const Dyadic& value : values_) {
-      constants_.push_back(
-          {value.to_double_nearest(), value.is_int64() ? value.to_int64() : 0});
+      constants_.push_back({value.to_double_nearest(), value.is_int64() ? value.to_int64() : 0});
     }
   }
 
