@@ -37,7 +37,7 @@ class Scratch {
 
 void debit(benchmark::State& state) {
   const Scratch scratch;
-  const snapdp::LedgerIdentity people{"people", Neighbors::change_one, ""};
+  const snapdp::LedgerIdentity people{"people", snapdp::Neighbors::change_one, ""};
   snapdp::Ledger ledger = snapdp::Ledger::create(scratch.path() / "people.ledger", people, 1'000'000);
   const std::vector<snapdp::LedgerCharge> charges = {{"mean_age", Rational(1, 4)}};
   const std::string specification(2000, 's');

@@ -11,8 +11,8 @@
 #include "release/kinds/kind.h"
 #include "release/replace.h"
 #include "snapdp/error.h"
-#include "snapdp/framework/neighbor_tester.h"
 #include "snapdp/release/report.h"
+#include "snapdp/testing/neighbor_tester.h"
 
 namespace snapdp {
 namespace {
