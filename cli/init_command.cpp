@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "commands.h"
 #include "output.h"
@@ -138,6 +139,9 @@ class Interview {
       return said;
     }
     const std::vector<std::string> values = split(answer, ',');
+    if (std::set<std::string>(values.begin(), values.end()).size() != values.size() ||
+        std::find(values.begin(), values.end(), "") != values.end())
+      throw Error(ErrorCode::invalid_argument, "categories", "each category once, and none empty");
     try {
       for (const std::string& value : values)
         said.values.numbers.push_back(parse_rational(value, "category"));
@@ -172,35 +176,40 @@ std::string specification_path(const InitArguments& arguments) {
   return arguments.specification.empty() ? stem_of(arguments) + ".question.toml" : arguments.specification;
 }
 
-// What is written can be read, and planned where it asks for something.
-void check(const Declaration& declaration, const std::string& question, const std::string& path) {
+// The specification that goes to `path`. What is written can be read, and planned.
+std::string question_of(const Declaration& declaration, const std::string& path,
+                        const std::string& declared_in) {
+  std::string question = specification_text(
+      declaration, "snapdp plan " + shell_word(path) + " --declaration " + shell_word(declared_in));
   Plan(Specification::parse(question, path, {}, declaration));
+  return question;
 }
 
-void write_question(const InitArguments& arguments, const Declaration& declaration,
-                    const std::string& declared_in) {
-  const std::string path = specification_path(arguments);
-  const std::string plan = "snapdp plan " + shell_word(path) + " --declaration " + shell_word(declared_in);
-  const std::string question = specification_text(declaration, plan);
-  check(declaration, question, path);
-  write_file(path, question, Readers::umask);
-  write_standard_error("snapdp: wrote " + quoted_path(path) + "\n");
+void write_new(const std::string& path, const std::string& text, const std::string& what) {
+  write_file(path, text, Readers::umask);
+  write_standard_error("snapdp: wrote " + quoted_path(path) + what + "\n");
 }
 
 Draft draft_of(const InitArguments& arguments, const std::string& declaration) {
   Draft draft;
   draft.header = open_duckdb_source({.path = arguments.data})->columns();
-  const std::filesystem::path folder = std::filesystem::absolute(declaration).parent_path();
-  draft.path =
-      std::filesystem::absolute(arguments.data).lexically_normal().lexically_proximate(folder).string();
+  // Through links, as the path is read from the declaration's folder.
+  const auto real = [](const std::filesystem::path& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path));
+  };
+  draft.path = real(arguments.data)
+                   .lexically_proximate(real(std::filesystem::absolute(declaration).parent_path()))
+                   .string();
   draft.dataset = stem_of(arguments);
   return draft;
 }
 
 void init(const InitArguments& arguments) {
-  require_new("--specification", specification_path(arguments));
+  const std::string question_path = specification_path(arguments);
+  require_new("--specification", question_path);
   if (!arguments.from.empty()) {
-    write_question(arguments, Declaration::read(arguments.from), arguments.from);
+    write_new(question_path, question_of(Declaration::read(arguments.from), question_path, arguments.from),
+              "");
     return;
   }
   const std::string path = declaration_path(arguments);
@@ -215,15 +224,14 @@ void init(const InitArguments& arguments) {
   if (!arguments.yes) Interview(draft).run();
   const std::string text = declaration_text(draft);
   const Declaration declaration = Declaration::parse(text, path, std::filesystem::path(path).parent_path());
-  write_file(path, text, Readers::umask);
-  write_standard_error("snapdp: wrote " + quoted_path(path) + ", from the header of " +
-                       quoted_path(arguments.data) + " alone\n");
-  write_question(arguments, declaration, path);
+  const std::string question = question_of(declaration, question_path, path);
+  write_new(path, text, ", from the header of " + quoted_path(arguments.data) + " alone");
+  write_new(question_path, question, "");
   const std::string ledger = shell_word(draft.dataset + ".ledger");
-  write_standard_error("Edit both, and then:\n  snapdp plan " + shell_word(specification_path(arguments)) +
+  write_standard_error("Edit both, and then:\n  snapdp plan " + shell_word(question_path) +
                        " --declaration " + shell_word(path) + "\n  snapdp ledger create " + ledger + " " +
-                       shell_word(path) + " --epsilon 2\n  snapdp release " +
-                       shell_word(specification_path(arguments)) + " --ledger " + ledger + "\n");
+                       shell_word(path) + " --epsilon 2\n  snapdp release " + shell_word(question_path) +
+                       " --ledger " + ledger + "\n");
 }
 
 }  // namespace

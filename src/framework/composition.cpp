@@ -34,6 +34,10 @@ class Composition::Node {
   const Relation& privacy() const { return privacy_; }
   const Rational& price() const { return price_; }
   const std::string& description() const { return description_; }
+  // Of distances in privacy units, the column that tells whose row it is.
+  virtual std::string unit() const { return {}; }
+  // How many functions of released values follow one another: each holds values of its own.
+  virtual std::size_t postprocessings() const { return 0; }
 
   // Appends the exact statistics of the rows, or of what `before` gives of them.
   virtual void fold(const Chunk& rows, const Transformation* before, std::vector<ExactPart>& parts) const = 0;
@@ -76,6 +80,12 @@ Rational largest_price(const Nodes& nodes) {
   Rational largest = 0;
   for (const auto& node : nodes) largest = std::max(largest, node->price());
   return largest;
+}
+
+std::size_t most_postprocessings(const Nodes& nodes) {
+  std::size_t most = 0;
+  for (const auto& node : nodes) most = std::max(most, node->postprocessings());
+  return most;
 }
 
 std::string listed(const Nodes& nodes) {
@@ -137,6 +147,9 @@ class Sequential final : public Composition::Node {
              sum_of_prices(parts), "all of " + listed(parts)),
         parts_(std::move(parts)) {}
 
+  std::string unit() const override { return parts_[0]->unit(); }
+  std::size_t postprocessings() const override { return most_postprocessings(parts_); }
+
   void fold(const Chunk& rows, const Transformation* before, std::vector<ExactPart>& parts) const override {
     for (const auto& part : parts_) part->fold(rows, before, parts);
   }
@@ -164,6 +177,8 @@ class Parallel final : public Composition::Node {
         parts_(std::move(parts)),
         selections_(std::move(selections)) {}
 
+  std::size_t postprocessings() const override { return most_postprocessings(parts_); }
+
   void fold(const Chunk& rows, const Transformation* before, std::vector<ExactPart>& parts) const override {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const Transformation selection = before != nullptr ? *before >> selections_[i] : selections_[i];
@@ -189,6 +204,9 @@ class PostProcessed final : public Composition::Node {
         release_(std::move(release)),
         function_(std::move(function)) {}
 
+  std::string unit() const override { return release_->unit(); }
+  std::size_t postprocessings() const override { return 1 + release_->postprocessings(); }
+
   void fold(const Chunk& rows, const Transformation* before, std::vector<ExactPart>& parts) const override {
     release_->fold(rows, before, parts);
   }
@@ -213,6 +231,8 @@ class OnTable final : public Composition::Node {
       : Node(VectorDomain({}), metric, 1, std::move(privacy), asked, description),
         selection_(std::move(selection)),
         parts_(std::move(parts)) {}
+
+  std::string unit() const override { return selection_.unit ? selection_.unit->column : ""; }
 
   void fold(const Chunk&, const Transformation*, std::vector<ExactPart>&) const override {
     throw Error(ErrorCode::mismatch, "rows", "rows: the measurements take columns of a table; give a Source");
@@ -247,10 +267,18 @@ class OnTable final : public Composition::Node {
   std::vector<TablePart> parts_;
 };
 
-std::size_t memory_after_the_debit(const std::vector<ExactPart>& parts) {
+std::size_t count_values(const std::vector<ExactPart>& parts) {
+  std::size_t count = 0;
+  for (const ExactPart& part : parts) count += part.statistic.size();
+  return count;
+}
+
+std::size_t memory_after_the_debit(const std::vector<ExactPart>& parts, std::size_t postprocessings) {
+  // A vector of values that grows by doubling takes 72 bytes a value, and a function has its argument and its result.
+  constexpr std::size_t of_function = 256;
   std::size_t bytes = std::size_t{1} << 20;  // small things
   for (const ExactPart& part : parts) bytes += memory_to_draw(*part.measurement);
-  return bytes;
+  return bytes + count_values(parts) * postprocessings * of_function;
 }
 
 }  // namespace
@@ -301,8 +329,9 @@ Release Composition::release(Source& table, BudgetAccountant& accountant, const 
 
 Release Composition::pay_and_draw(std::vector<ExactPart> parts, BudgetAccountant& accountant) const {
   Release release{{}, price()};
-  const Paid paid({price(), input_metric(), distance(), description()}, accountant,
-                  memory_after_the_debit(parts));
+  release.values.reserve(count_values(parts));
+  const Paid paid({price(), input_metric(), distance(), description(), node_->unit()}, accountant,
+                  memory_after_the_debit(parts, node_->postprocessings()));
   ExactPart* next = parts.data();
   node_->draw(next, paid, release.values);
   return release;
@@ -321,6 +350,12 @@ Composition make_sequential(const std::vector<Composition>& parts) {
       throw Error(ErrorCode::mismatch, "metric",
                   "make_sequential: parts measure their inputs by the " + to_string(parts[0].input_metric()) +
                       " and by the " + to_string(part.input_metric()) + "; use one metric for all");
+    }
+    if (part.node_->unit() != parts[0].node_->unit()) {
+      throw Error(ErrorCode::mismatch, "unit",
+                  "make_sequential: parts protect the privacy units in " +
+                      quoted_text(parts[0].node_->unit()) + " and in " + quoted_text(part.node_->unit()) +
+                      ", and losses for the two do not add up; use one unit for all");
     }
     require_distance(*parts[0].node_, *part.node_, "make_sequential");
     nodes.push_back(part.node_);
@@ -376,6 +411,19 @@ void require_part(const RowSelection& selection, const TablePart& part) {
                 "make_on_table: " + std::to_string(part.columns.size()) + " columns are named, \"" +
                     measurement.aggregation().description() + "\" takes " + std::to_string(takes));
   }
+  // Cells come as they are; a number of rows is public only where neighbors have the same.
+  const VectorDomain& domain = measurement.aggregation().input_domain();
+  std::vector<AtomType> types;
+  for (const AtomDomain& column : domain.columns()) types.push_back(column.type);
+  if (domain.columns() != untrusted_domain(types).columns() ||
+      (domain.size() && !preserves_size(measurement.input_metric()))) {
+    throw Error(
+        ErrorCode::mismatch, "domain",
+        "make_on_table: \"" + measurement.aggregation().description() + "\" takes " +
+            describe(Domain(domain)) +
+            ", but a table has any cells, and a public number of rows only under change-one; start its "
+            "chain at an untrusted_domain()");
+  }
   const bool selects = selection.where || selection.unit || part.groups;
   if (selects && measurement.input_metric() != symmetric_distance()) {
     throw Error(ErrorCode::mismatch, "metric",
@@ -402,6 +450,15 @@ void require_part(const RowSelection& selection, const TablePart& part) {
 
 Composition make_on_table(const RowSelection& selection, std::vector<TablePart> parts) {
   require_parts(parts.size(), "make_on_table");
+  if (selection.where) {
+    if (selection.where->columns.size() != selection.where->types.size()) {
+      throw Error(ErrorCode::mismatch, "where",
+                  "make_on_table: the condition names " + std::to_string(selection.where->columns.size()) +
+                      " columns and " + std::to_string(selection.where->types.size()) +
+                      " types; give one type a column");
+    }
+    selection.where->predicate.require_fits(untrusted_domain(selection.where->types));
+  }
   std::vector<Relation> relations;
   Rational asked = 0;
   std::string description;

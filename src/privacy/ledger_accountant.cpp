@@ -23,6 +23,11 @@ void require_neighbors(const LedgerIdentity& identity, const Debit& debit) {
                          " neighbors, the release protects neighbors by the " + to_string(debit.metric) +
                          "; nothing was debited. Build the chain on the " + to_string(wanted));
   }
+  if (of_units && debit.unit != identity.privacy_unit) {
+    refuse("unit", "the ledger is for the privacy units in " + quoted_text(identity.privacy_unit) +
+                       ", the release protects those in " + quoted_text(debit.unit) +
+                       "; nothing was debited. Use the ledger's unit");
+  }
   if ((identity.privacy_unit.empty() || of_units) && debit.distance != 1) {
     refuse("distance", "the release protects neighbors " + to_string(debit.distance) +
                            (of_units ? " units" : " rows") +

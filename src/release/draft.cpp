@@ -6,10 +6,12 @@
 namespace snapdp::release_internal {
 namespace {
 
-// Bare where TOML takes it: between quotes a number may be a text.
+// Bare where TOML takes it: between quotes a number may be a text. Its whole numbers have 64 bits.
 std::string toml_number(const Rational& number) {
   const std::string text = to_string(number);
-  return text.find_first_not_of("-0123456789.") == std::string::npos ? text : toml_string(text);
+  const bool bare = text.find_first_not_of("-0123456789.") == std::string::npos &&
+                    (text.find('.') != std::string::npos || number.get_num().fits_slong_p());
+  return bare ? text : toml_string(text);
 }
 
 std::string list(const PublicValues& values) {
@@ -73,10 +75,10 @@ std::string statistic(const std::string& name, const std::string& lines) {
   return "\n[[statistic]]\nname = " + toml_string(name) + "\n" + lines + "weight = 1\n";
 }
 
-// The name of a statistic of a column.
-std::string named(const std::string& what, const std::string& column) {
+// The name of a statistic of a column, which is column number `place`.
+std::string named(const std::string& what, const std::string& column, std::size_t place) {
   const std::string name = what + " of " + column;
-  return name.size() <= longest_name ? name : what + " of a column";
+  return name.size() <= longest_name ? name : what + " of column " + std::to_string(place);
 }
 
 }  // namespace
@@ -120,12 +122,14 @@ std::string specification_text(const Declaration& declaration, const std::string
       "fix its price.\n\n"
       "[budget]\nepsilon = \"1\"                    # of this run; the ledger caps all runs\n" +
       statistic("number of rows", "kind = \"count\"\n");
+  std::size_t place = 0;
   for (const auto& [name, column] : declaration.columns) {
+    ++place;
     const std::string of_column = "column = " + toml_string(name) + "\n";
     if (!column.values.empty()) {
-      text += statistic(named("histogram", name), "kind = \"histogram\"\n" + of_column);
+      text += statistic(named("histogram", name, place), "kind = \"histogram\"\n" + of_column);
     } else if (column.bounds && column.type != AtomType::text) {
-      text += statistic(named("mean", name), "kind = \"mean\"\n" + of_column);
+      text += statistic(named("mean", name, place), "kind = \"mean\"\n" + of_column);
     } else {
       text += "\n# " + shown_text(toml_key(name)) +
               ": declare its bounds or categories, then ask for a mean, sum, median, histogram ...\n";

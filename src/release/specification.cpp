@@ -305,7 +305,7 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
   if (table.has("noise") && table.get_choice("noise", {"laplace", "geometric"}) == "geometric") {
     if (!kind_of(statistic).is_integer(statistic)) {
       table.refuse("noise",
-                   "is for counts, histograms, distinct, quantiles and sums with type = \"integer\"; use "
+                   "is for counts, range_count, histograms, distinct, quantiles and sums with type = \"integer\"; use "
                    "Laplace noise");
     }
     if (statistic.noise == NoiseKind::notes) {

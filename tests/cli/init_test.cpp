@@ -55,12 +55,13 @@ TEST_F(InitTest, AsksUntilAnAnswerMakesSense) {
                   "persn\nperson\n"        // no such column; the unit
                   "0\n2\n"                 // at least one row
                   "100\n90 0\n0 100\ny\n"  // one number; the wrong way round; whole numbers
-                  "ulm, bonn,  new york\n");
+                  "ulm, bonn,\nulm, ulm\nulm, bonn,  new york\n\x04");
   ASSERT_EQ(outcome.code, 0) << outcome.out;
   EXPECT_THAT(outcome.out, HasSubstr("did you mean \"person\"?"));
   EXPECT_THAT(outcome.out, HasSubstr("must be a whole number, at least 1"));
   EXPECT_THAT(outcome.out, HasSubstr("what is meant?"));
   EXPECT_THAT(outcome.out, HasSubstr("the least value comes first"));
+  EXPECT_THAT(outcome.out, HasSubstr("each category once, and none empty"));
   const std::string declaration = text("people.toml");
   EXPECT_THAT(declaration, HasSubstr("dataset = \"my people\""));
   EXPECT_THAT(declaration, HasSubstr("privacy_unit = \"person\"\nmax_rows_per_unit = 2"));
@@ -79,13 +80,13 @@ TEST_F(InitTest, AsksUntilAnAnswerMakesSense) {
 TEST_F(InitTest, APublicNumberOfRowsAndNumbersAsCategories) {
   const Outcome outcome =
       on_terminal({"init", "people.csv", "--declaration", "d.toml", "--specification", "q.toml"},
-                  "\n\n2\n\n0.5 1/3e3\n1, 2.5, 1/3\n");
+                  "\n\n2\n-5 1e20\nn\n0.5 1000/3\n1, 2.5, 1/3\n\x04");
   ASSERT_EQ(outcome.code, 0) << outcome.out;
   EXPECT_THAT(text("d.toml"), HasSubstr("neighbors = \"change-one\"\nsize = 2\n"));
-  EXPECT_THAT(text("d.toml"), HasSubstr("[columns.person]\n# type"));
+  EXPECT_THAT(text("d.toml"), HasSubstr("bounds = [-5, \"100000000000000000000\"]"));
   EXPECT_THAT(text("d.toml"), HasSubstr("bounds = [0.5, \"1000/3\"]"));
   EXPECT_THAT(text("d.toml"), HasSubstr("categories = [1, 2.5, \"1/3\"]"));
-  EXPECT_EQ(json_of({"plan", "q.toml", "--declaration", "d.toml", "--json"}).at("statistics").size(), 3U);
+  EXPECT_EQ(json_of({"plan", "q.toml", "--declaration", "d.toml", "--json"}).at("statistics").size(), 4U);
 }
 
 TEST_F(InitTest, NothingIsWrittenWhenTheAnswersEnd) {
@@ -127,8 +128,7 @@ TEST_F(InitTest, FromADeclarationWritesASpecificationAlone) {
 }
 
 TEST_F(InitTest, StrangeHeadersAreWrittenSoThatTheyAreRead) {
-  write("odd.csv",
-        "\"a b\",\"say \"\"so\"\"\",,x,x,\"\xc3\xa4\",\"two\nlines\",\"" + std::string(300, 'n') + "\"\n");
+  write("odd.csv", "\"a b\",\"say \"\"so\"\"\",,x,x,\"\xc3\xa4\",\"" + std::string(300, 'n') + "\"\n");
   ASSERT_EQ(run({"init", "odd.csv", "--yes"}).code, 0);
   const std::string declaration = text("odd.toml");
   EXPECT_THAT(declaration, HasSubstr("[columns.\"a b\"]"));

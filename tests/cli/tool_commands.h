@@ -82,6 +82,9 @@ class AllCommandsTest : public ToolTest {
   // The line of a command that works on the files of this test; none for those that only hold others.
   static const WorkingLine& working_line(const ToolCommand& command) {
     static const std::map<std::string, WorkingLine> lines = {
+        {"init",
+         {{"people.csv"},
+          {{"--declaration", "new.toml"}, {"--specification", "asked.toml"}, {"--yes", std::nullopt}}}},
         {"plan", {{"people.toml"}, {}}},
         {"explain", {{"people.toml"}, {}}},
         {"release", {{"people.toml"}, {{"--ledger", "people.ledger"}, {"--yes", std::nullopt}}}},

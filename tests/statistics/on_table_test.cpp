@@ -187,6 +187,46 @@ TEST(OnTable, RefusesPartsThatDoNotFit) {
   EXPECT_THAT(refusal(some, {{{"value"}, replaced}}), HasSubstr("symmetric distance"));
 }
 
+// Losses for persons and losses for households do not add up.
+TEST(OnTable, PrivacyUnitsAreToldApart) {
+  RowSelection households = units_of(3);
+  households.unit->column = "group";
+  const Composition other = make_on_table(households, {{{"value"}, sum(3)}});
+  EXPECT_THAT(message([&] { make_sequential({limited(), other}); }), HasSubstr("unit: make_sequential"));
+  EXPECT_EQ(make_sequential({other, other}).price(), 2);
+  MemorySource people = table({{1, 0, 4}});
+  InMemoryAccountant budget(9);
+  other.release(people, budget);
+  EXPECT_THAT(message([&] { limited().release(people, budget); }), HasSubstr("use one unit"));
+  EXPECT_THAT(message([&] {
+                make_postprocessing(
+                    limited(), [](std::vector<Dyadic> values) { return values; }, "same", Trusted{})
+                    .release(people, budget);
+              }),
+              HasSubstr("use one unit"));
+  EXPECT_EQ(budget.spent(), 1);
+}
+
+// Nothing keeps cells of a table within bounds, and a number of rows that a neighbor does not share is not public.
+TEST(OnTable, TakesWhatATableMayHold) {
+  const Measurement trusting =
+      make_sum(VectorDomain({{AtomType::real, false, false, Bounds(0, 4)}}), symmetric) >>
+      make_snapping({.epsilon = 1});
+  const Measurement sized = sum_of_values(symmetric, 4) >> make_snapping({.epsilon = 1});
+  for (const Measurement& measurement : {trusting, sized}) {
+    EXPECT_THAT(message([&] {
+                  make_on_table({}, {{{"value"}, measurement}});
+                }),
+                HasSubstr("domain: make_on_table"));
+  }
+  RowSelection some;
+  some.where =
+      RowSelection::Condition{{"value"}, {}, Predicate::compare(0, AtomType::real, Comparison::less, 1)};
+  EXPECT_THAT(message([&] { make_on_table(some, {{{"value"}, sum(1)}}); }), HasSubstr("one type a column"));
+  some.where->types = {AtomType::text};
+  EXPECT_NE(message([&] { make_on_table(some, {{{"value"}, sum(1)}}); }), "");
+}
+
 TEST(OnTable, RowsAndTablesAreToldApart) {
   MemorySource people = table({{1, 0, 4}});
   InMemoryAccountant budget(9);

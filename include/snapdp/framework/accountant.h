@@ -35,6 +35,7 @@ struct Debit {
   Metric metric;          // neighbors are datasets at most `distance` apart by this metric
   Rational distance;      // 1, or the rows that one privacy unit may contribute
   std::string what = {};  // the release in words, which tell nothing of the rows
+  std::string unit = {};  // of distances in privacy units: the column that tells whose row it is
 };
 
 class BudgetAccountant {
@@ -45,8 +46,8 @@ class BudgetAccountant {
   virtual void debit(const Debit& debit) = 0;
 };
 
-// A budget held in memory by one thread. Losses add up for the neighbors of one metric only, so the first
-// debit decides which.
+// A budget held in memory by one thread. Losses add up for the neighbors of one metric, and for one kind of
+// privacy unit, only, so the first debit decides which.
 class InMemoryAccountant final : public BudgetAccountant {
  public:
   // Throws invalid_argument unless the budget is greater than 0.
@@ -60,6 +61,7 @@ class InMemoryAccountant final : public BudgetAccountant {
   Rational budget_;
   Rational spent_ = 0;
   std::optional<Metric> metric_;
+  std::string unit_;
 };
 
 }  // namespace snapdp

@@ -79,7 +79,8 @@ class Composition {
 };
 
 // All parts on the same rows; the loss is the sum of theirs. Throws invalid_argument for no parts, mismatch
-// when their input domains, metrics or distances of neighbors differ. Proof: proofs/make_sequential.md.
+// when their input domains, metrics, privacy units or distances of neighbors differ. Proof:
+// proofs/make_sequential.md.
 Composition make_sequential(const std::vector<Composition>& parts);
 
 // Some of the rows, and what is released of them.

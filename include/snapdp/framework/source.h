@@ -53,7 +53,7 @@ class UnitLimit {
 
   // Of `rows` (row numbers, in any order) those that are kept, unit after unit. Rows with equal cells in
   // `unit` belong to one unit; of each unit the max_rows rows that come first by the hash of their content,
-  // then by the content itself (see row_hash.h), are kept. Rows whose cell names no unit (null, NaN, blank
+  // then by the content itself, are kept. Rows whose cell names no unit (null, NaN, blank
   // text) are dropped. The groups are left aside.
   std::vector<std::size_t> kept(const Column& unit, std::span<const Column> content,
                                 const std::vector<std::size_t>& rows) const;

@@ -54,7 +54,7 @@ class OutputLaw {
   double quantile(const Rational& p) const;
 
   // E[out], to the nearest double of value + (E[out] - value) with the difference correctly rounded; see
-  // bias.h.
+  // the functions of biases below.
   double mean() const;
   // E[(out - E[out])^2].
   double variance() const;

@@ -3,7 +3,7 @@
 //   const Mechanism mechanism({.epsilon = Rational(1, 4), .sensitivity = 1, .lower = 0, .upper = 100});
 //   const Noise& noise = mechanism.noise();
 //   accuracy_of({noise, 0.05});  // accuracy.h
-//   OutputLaw(noise, 42);        // law.h; bias.h and bounds.h take it too
+//   OutputLaw(noise, 42);        // law.h; bounds.h takes it too
 //   certify(noise);              // privacy/certificate.h
 //
 // A Noise may also be written down: worst_bias({.scale = 1, .lower = -5, .upper = 5}) needs no mechanism.

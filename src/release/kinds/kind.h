@@ -1,6 +1,6 @@
 // A kind of statistic: all that sets it apart from others, in one file of this folder. What all kinds share (price, groups,
 // mechanism, composition ...) is in specification.cpp, plan.cpp and report_model.cpp, which ask here. A new kind is a file,
-// its name in StatisticKind and two lines in kind.cpp.
+// its name in StatisticKind and, in the same order, two lines in kind.cpp.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ std::string undeclarable(const std::vector<SourceColumn>& header, const SourceCo
 
 // [data] and [columns], with every question that is still open as a comment.
 std::string declaration_text(const Draft& draft);
-// [budget] and a statistic for each column that is declared: its mean or sum where it has bounds, a histogram where it has
+// [budget] and a statistic for each column that is declared: its mean where it has bounds, a histogram where it has
 // values; the number of rows first. `command` is what reads it, for the comment at its head.
 std::string specification_text(const Declaration& declaration, const std::string& command);
 

@@ -27,7 +27,7 @@
 //
 // A selection of rows runs inside the engine too. The condition is evaluated by the library, never as SQL.
 // The units of a CSV file are texts, compared to the letter: "7" and "07" are two. The rows of a unit that go
-// first do so by row_hash.h of all columns that the fold reads, in the order of their names. The file is read
+// first do so by a hash of all columns that the fold reads, in the order of their names. The file is read
 // once. The rows that a limit keeps are held in memory: about 120 bytes a unit, 30 a row, and their cells;
 // while the file is read at most three times that, whatever the order of the rows.
 //
