@@ -1,5 +1,7 @@
 #include "release/shared/draft.h"
 
+#include <algorithm>
+
 #include "release/toml_text.h"
 #include "release/toml_values.h"
 
@@ -58,7 +60,11 @@ std::string protection_lines(const Draft& draft) {
 }
 
 // What is known, and as comments what is not.
-std::string column_lines(const DraftColumn& column) {
+std::string column_lines(DraftColumn column) {
+  // Among numbers, one between quotes is a number only where the type says so.
+  const auto between_quotes = [](const Rational& number) { return toml_number(number).front() == '"'; };
+  if (std::any_of(column.values.numbers.begin(), column.values.numbers.end(), between_quotes))
+    column.type = column.type.value_or(AtomType::real);
   std::string text = column.type
                          ? "type = \"" + to_string(*column.type) + "\"\n"
                          : "# type = \"integer\"               # or \"text\"; \"real\" unless it is said\n";

@@ -85,7 +85,7 @@ TEST_F(InitTest, APublicNumberOfRowsAndNumbersAsCategories) {
   EXPECT_THAT(text("d.toml"), HasSubstr("neighbors = \"change-one\"\nsize = 2\n"));
   EXPECT_THAT(text("d.toml"), HasSubstr("bounds = [-5, \"100000000000000000000\"]"));
   EXPECT_THAT(text("d.toml"), HasSubstr("bounds = [0.5, \"1000/3\"]"));
-  EXPECT_THAT(text("d.toml"), HasSubstr("categories = [1, 2.5, \"1/3\"]"));
+  EXPECT_THAT(text("d.toml"), HasSubstr("[columns.city]\ntype = \"real\"\ncategories = [1, 2.5, \"1/3\"]"));
   EXPECT_EQ(json_of({"plan", "q.toml", "--declaration", "d.toml", "--json"}).at("statistics").size(), 4U);
 }
 
