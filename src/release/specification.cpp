@@ -304,9 +304,10 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
   }
   if (table.has("noise") && table.get_choice("noise", {"laplace", "geometric"}) == "geometric") {
     if (!kind_of(statistic).is_integer(statistic)) {
-      table.refuse("noise",
-                   "is for counts, range_count, histograms, distinct, quantiles and sums with type = \"integer\"; use "
-                   "Laplace noise");
+      table.refuse(
+          "noise",
+          "is for counts, range_count, histograms, distinct, quantiles and sums with type = \"integer\"; use "
+          "Laplace noise");
     }
     if (statistic.noise == NoiseKind::notes) {
       table.refuse("noise", "is exact and does not go with mode = \"precision\"; remove one of them");
