@@ -181,7 +181,7 @@ std::string question_of(const Declaration& declaration, const std::string& path,
                         const std::string& declared_in) {
   std::string question = specification_text(
       declaration, "snapdp plan " + shell_word(path) + " --declaration " + shell_word(declared_in));
-  Plan(Specification::parse(question, path, {}, declaration));
+  const Plan plan(Specification::parse(question, path, {}, declaration));
   return question;
 }
 
