@@ -173,7 +173,7 @@ GridChoice read_grid(const TomlDocument& document, const TomlTable& table) {
 std::string without_own_number(const Specification& specification, const StatisticSpecification& statistic,
                                const std::string& key) {
   const Kind& kind = kind_of(statistic);
-  if (const std::string why_not = kind.why_not(key); !why_not.empty()) return why_not;
+  if (std::string why_not = kind.why_not(key); !why_not.empty()) return why_not;
   std::string parts;
   for (const std::string& part : parts_of(statistic.kind, specification.data.neighbors))
     parts += (parts.empty() ? "" : ", ") + part;
