@@ -33,4 +33,11 @@ std::vector<std::string> lines_of_file(const std::string& option, const std::str
   return lines;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  const std::size_t first = std::min(text.find_first_not_of(blanks), text.size());
+  const std::size_t last = text.find_last_not_of(blanks);
+  return text.substr(first, last == std::string_view::npos ? 0 : last + 1 - first);
+}
+
 }  // namespace snapdp::cli

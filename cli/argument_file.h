@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace snapdp::cli {
@@ -10,5 +11,8 @@ namespace snapdp::cli {
 // invalid_argument when it is longer than 16 MiB, naming `option`; `content` says what belongs there: "anchors".
 std::vector<std::string> lines_of_file(const std::string& option, const std::string& argument,
                                        const std::string& content);
+
+// A line, or a part of one, without the blanks around it.
+std::string_view trimmed(std::string_view text);
 
 }  // namespace snapdp::cli

@@ -19,13 +19,6 @@ constexpr std::size_t most_guesses = 100'000;
   throw Error(ErrorCode::invalid_argument, option, option + ": " + message);
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  const std::size_t first = std::min(text.find_first_not_of(blanks), text.size());
-  const std::size_t last = text.find_last_not_of(blanks);
-  return text.substr(first, last == std::string_view::npos ? 0 : last + 1 - first);
-}
-
 void add_guess(std::string_view part, const std::string& option, Guesses& guesses) {
   part = trimmed(part);
   if (part.empty()) refuse(option, "an entry is empty; write VALUE or VALUE:WEIGHT, separated by commas");

@@ -4,7 +4,9 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 
+#include "argument_file.h"
 #include "commands.h"
 #include "output.h"
 #include "release/shared/draft.h"
@@ -109,16 +111,11 @@ class Interview {
                 quoted_text(answer) + ": must be a whole number, at least 1");
   }
 
+  // The parts between separators, without the blanks around them.
   static std::vector<std::string> split(const std::string& text, char separator) {
-    std::vector<std::string> parts(1);
-    for (const char c : text) {
-      if (c == separator) {
-        parts.emplace_back();
-      } else if (c != ' ' || !parts.back().empty()) {
-        parts.back() += c;
-      }
-    }
-    for (std::string& part : parts) part.erase(part.find_last_not_of(' ') + 1);
+    std::vector<std::string> parts;
+    std::istringstream rest(text + separator);
+    for (std::string part; std::getline(rest, part, separator);) parts.emplace_back(trimmed(part));
     return parts;
   }
 
@@ -194,11 +191,8 @@ Draft draft_of(const InitArguments& arguments, const std::string& declaration) {
   Draft draft;
   draft.header = open_duckdb_source({.path = arguments.data})->columns();
   // Through links, as the path is read from the declaration's folder.
-  const auto real = [](const std::filesystem::path& path) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path));
-  };
-  draft.path = real(arguments.data)
-                   .lexically_proximate(real(std::filesystem::absolute(declaration).parent_path()))
+  draft.path = target_of(std::filesystem::absolute(arguments.data))
+                   .lexically_proximate(target_of(std::filesystem::absolute(declaration).parent_path()))
                    .string();
   draft.dataset = stem_of(arguments);
   return draft;

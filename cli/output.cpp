@@ -10,6 +10,7 @@
 #include <iostream>
 #include <utility>
 
+#include "argument_file.h"
 #include "privacy/shared/descriptor.h"
 #include "snapdp/error.h"
 #include "snapdp/text.h"
@@ -168,9 +169,7 @@ std::string ask_line(const std::string& question) {
   if (!std::getline(std::cin, answer))
     throw Error(ErrorCode::invalid_argument, "standard input",
                 "the input ended before all questions; nothing was written");
-  constexpr const char* blanks = " \t\r";
-  answer.erase(answer.find_last_not_of(blanks) + 1);
-  return answer.substr(std::min(answer.find_first_not_of(blanks), answer.size()));
+  return std::string(trimmed(answer));
 }
 
 }  // namespace snapdp::cli

@@ -71,6 +71,21 @@ Relation loss_relation(const std::function<Rational(const Rational&)>& loss) {
                   loss);
 }
 
+// Of measurements on the same input.
+Relation sum_of_losses(const std::vector<Relation>& parts) {
+  return loss_relation([parts](const Rational& d_in) {
+    Rational sum = 0;
+    for (const Relation& part : parts) sum += part.forward(d_in);
+    return sum;
+  });
+}
+
+std::vector<Relation> relations_of(const Nodes& nodes) {
+  std::vector<Relation> relations;
+  for (const auto& node : nodes) relations.push_back(node->privacy());
+  return relations;
+}
+
 Rational sum_of_prices(const Nodes& nodes) {
   Rational sum = 0;
   for (const auto& node : nodes) sum += node->price();
@@ -138,12 +153,7 @@ class One final : public Composition::Node {
 class Sequential final : public Composition::Node {
  public:
   explicit Sequential(Nodes parts)
-      : Node(parts[0]->domain(), parts[0]->metric(), parts[0]->distance(),
-             loss_relation([parts](const Rational& d_in) {
-               Rational sum = 0;
-               for (const auto& part : parts) sum += part->privacy().forward(d_in);
-               return sum;
-             }),
+      : Node(parts[0]->domain(), parts[0]->metric(), parts[0]->distance(), sum_of_losses(relations_of(parts)),
              sum_of_prices(parts), "all of " + listed(parts)),
         parts_(std::move(parts)) {}
 
@@ -478,13 +488,8 @@ Composition make_on_table(const RowSelection& selection, std::vector<TablePart> 
     description += (description.empty() ? "" : "; ") + measurement.aggregation().description();
   }
   const Metric metric = selection.unit ? Metric::unit_distance : parts[0].measurement.input_metric();
-  Relation privacy = loss_relation([relations](const Rational& d_in) {
-    Rational sum = 0;
-    for (const Relation& relation : relations) sum += relation.forward(d_in);
-    return sum;
-  });
-  return Composition(std::make_shared<OnTable>(metric, std::move(privacy), asked, selection, std::move(parts),
-                                               "all of a table's (" + description + ")"));
+  return Composition(std::make_shared<OnTable>(metric, sum_of_losses(relations), asked, selection,
+                                               std::move(parts), "all of a table's (" + description + ")"));
 }
 
 Composition make_postprocessing(const Composition& release,

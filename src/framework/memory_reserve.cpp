@@ -23,8 +23,8 @@ Integer framework_internal::most_steps(const Measurement& measurement) {
 
 std::size_t framework_internal::memory_to_draw(const Measurement& measurement) {
   constexpr std::size_t small = 128;  // bits that come in the allocation which a value has already
-  constexpr std::size_t of_place =
-      64;  // in the vectors that hand values on, and the first digits of a value that was 0
+  // In the vectors that hand values on, and the first digits of a value that was 0.
+  constexpr std::size_t of_place = 64;
   const std::size_t bits = mpz_sizeinbase(most_steps(measurement).get_mpz_t(), 2);
   const std::size_t growth = bits <= small ? 0 : bits / 8;
   return measurement.aggregation().output_domain().dimension * (of_place + growth);

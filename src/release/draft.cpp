@@ -23,16 +23,6 @@ std::string list(const PublicValues& values) {
   return "[" + text + "]";
 }
 
-bool is_utf8(std::string_view text) {
-  char32_t point = 0;
-  while (!text.empty()) {
-    const std::size_t bytes = decode_utf8(text, point);
-    if (bytes == 0) return false;
-    text.remove_prefix(bytes);
-  }
-  return true;
-}
-
 std::string protection_lines(const Draft& draft) {
   if (draft.unit) {
     return "# Protected: everybody, with all rows that carry their name. Nobody learns whether a person is "
@@ -92,7 +82,6 @@ std::string named(const std::string& what, const std::string& column, std::size_
 std::string undeclarable(const std::vector<SourceColumn>& header, const SourceColumn& column) {
   if (column.name.empty()) return "has no name";
   if (column.name.size() > longest_name) return "has a name of more than 256 bytes";
-  if (!is_utf8(column.name)) return "has a name that is not UTF-8";
   return column_problem(header, column.name);
 }
 

@@ -72,10 +72,7 @@ class StatisticPlanner {
     Part built{part.name, statistic_.columns, {}, aggregate(part.aggregation(rows))};
     for (std::size_t i = 0; i < part.order.size(); ++i) built.columns[i] = statistic_.columns[part.order[i]];
     if (statistic_.group_by) built.columns.insert(built.columns.begin(), *statistic_.group_by);
-    for (const std::size_t column : part.centers) {
-      const Bounds& bounds = planned_.bounds[column];
-      built.centers.push_back(scale_by_power_of_two(bounds.lower() + bounds.upper(), -1));
-    }
+    for (const std::size_t column : part.centers) built.centers.push_back(planned_.bounds[column].middle());
     return built;
   }
 

@@ -9,6 +9,7 @@
 
 #include "mechanism/csv_rows.h"
 #include "mechanism/law_oracle.h"
+#include "mechanism/refused.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/law.h"
 
@@ -279,17 +280,6 @@ TEST(ExpectedBias, UniformIsTheMeanOverTheRange) {
   EXPECT_EQ(expected_bias_uniform({.scale = 1, .lower = -5.0, .upper = 7.0, .kind = NoiseKind::geometric}),
             0);
   EXPECT_NE(expected_bias_uniform({.scale = 1, .grid = Grid(0), .lower = -5.0, .upper = 7.25}), 0);
-}
-
-template <typename Function>
-std::string refused_parameter(const Function& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-    return error.parameter();
-  }
-  return "accepted";
 }
 
 TEST(Bias, Refusals) {

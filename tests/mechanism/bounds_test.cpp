@@ -8,6 +8,7 @@
 #include <string>
 
 #include "mechanism/law_oracle.h"
+#include "mechanism/refused.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
@@ -140,17 +141,6 @@ TEST(NotesHalfWidth, FromAccuracy) {
   const double log_rate = std::log(20);
   const double expected = 50 + 3 * (4 / (3 * log_rate)) * (1 + 2 * std::log(100));
   EXPECT_NEAR(notes_half_width_for_accuracy(query, 4, 0.05), expected, 1e-12);
-}
-
-template <typename Function>
-std::string refused_parameter(const Function& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-    return error.parameter();
-  }
-  return "accepted";
 }
 
 TEST(Bounds, Refusals) {

@@ -12,6 +12,7 @@
 
 #include "mechanism/csv_rows.h"
 #include "mechanism/law_oracle.h"
+#include "mechanism/refused.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
@@ -429,17 +430,6 @@ TEST(Law, TinyAndHugeUnits) {
   const OutputLaw between(
       {.scale = 1, .grid = Grid(4), .lower = 0.0, .upper = std::numeric_limits<double>::denorm_min()}, 0);
   EXPECT_EQ(between.probability(std::numeric_limits<double>::denorm_min()), oracle::survival(8, 1).nearest());
-}
-
-template <typename Function>
-std::string refused_parameter(const Function& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-    return error.parameter();
-  }
-  return "accepted";
 }
 
 TEST(Law, Refusals) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "mechanism/refused.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/bounds.h"
@@ -14,17 +15,6 @@
 
 namespace snapdp {
 namespace {
-
-template <typename Function>
-std::string refused_parameter(const Function& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-    return error.parameter();
-  }
-  return "accepted";
-}
 
 TEST(NoiseScale, IsExactAndRoundedUp) {
   const NoiseScale third(Rational(1, 3));

@@ -106,8 +106,8 @@ struct TablePart {
 // All parts on the rows of one table that `selection` keeps, in one pass over it; the loss is the sum of
 // theirs. Neighbors are tables that differ in one row by the metric of the parts or, with a unit limit, in
 // all rows of one privacy unit; each part must have been built for as many rows as that leaves it. Throws
-// invalid_argument for no parts, mismatch naming "columns", "metric", "groups" or "distance" when a part does
-// not fit. Proof: proofs/make_on_table.md.
+// invalid_argument for no parts or a condition on no column of its own, mismatch naming "columns", "domain",
+// "metric", "groups", "distance" or "where" for what does not fit. Proof: proofs/make_on_table.md.
 Composition make_on_table(const RowSelection& selection, std::vector<TablePart> parts);
 
 // A function of the released values: the loss stays. Its author vouches that it depends on its argument and

@@ -89,9 +89,8 @@ class CorrelationKind final : public Kind {
             correlation_accuracy(covariance, variance_x, variance_y)};
   }
   std::string no_planned_accuracy() const override {
-    return "how far a correlation may be off depends on the variances, which may be next to 0; give epsilon "
-           "or "
-           "weight instead";
+    return "how far a correlation may be off depends on the variances, which may be next to 0; give "
+           "epsilon or weight instead";
   }
 };
 
