@@ -126,6 +126,7 @@ void show_all(const Ledger& ledger, const std::string& delta, bool json) {
                                  {"epsilon", to_string(entry.epsilon)},
                                  {"spent", to_string(entry.spent)},
                                  {"charges", std::move(charges)},
+                                 {"label", entry.label.empty() ? Json() : Json(entry.label)},
                                  {"reported", entry.reported}});
     }
     write_standard_output(to_text(all));
@@ -138,11 +139,12 @@ void show_all(const Ledger& ledger, const std::string& delta, bool json) {
                      {"time", TextTable::Align::left},
                      {"epsilon", TextTable::Align::right},
                      {"spent", TextTable::Align::right},
+                     {"label", TextTable::Align::left},
                      {"statistics", TextTable::Align::left},
                      {"report", TextTable::Align::left}});
     for (const LedgerEntry& entry : entries) {
       table.add({std::to_string(entry.release), entry.time, short_number(entry.epsilon),
-                 short_number(entry.spent), names(entry), entry.reported ? "kept" : "none"});
+                 short_number(entry.spent), entry.label, names(entry), entry.reported ? "kept" : "none"});
     }
     text += "\n" + table.to_string(style_of_standard_output());
   }

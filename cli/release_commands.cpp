@@ -29,8 +29,10 @@ struct ReleaseArguments {
   std::string ledger;
   std::string data;
   std::string output;
+  std::string label;
   bool json = false;
   bool yes = false;
+  bool dry_run = false;
 };
 
 // Percent on standard error while rows are read, when somebody is looking.
@@ -110,6 +112,19 @@ Files files_of(const ReleaseArguments& arguments, const NamedFile& data) {
           .written = {{"--output", arguments.output}}};
 }
 
+// Opens `data` as the declaration in force says.
+OpenSource opener_of(const NamedFile& data) {
+  return [path = data.path.string()](const Declaration& declaration) {
+    DuckdbOptions source;
+    source.path = path;
+    if (declaration.delimiter) source.delimiter = *declaration.delimiter;
+    if (declaration.format) {
+      source.format = *declaration.format == Declaration::Format::csv ? FileFormat::csv : FileFormat::parquet;
+    }
+    return open_duckdb_source(source);
+  };
+}
+
 // `hold` is filled before anything is paid.
 Released run_release(const ReleaseArguments& arguments, const Specification& specification, Ledger& ledger,
                      std::optional<SignalHold>& hold) {
@@ -120,16 +135,22 @@ Released run_release(const ReleaseArguments& arguments, const Specification& spe
   options.progress = [&](double percent) { progress.update(percent); };
   if (!arguments.yes) options.confirm = [&](const Plan& plan) { return confirm(plan, ledger); };
   options.before_debit = [&] { hold.emplace(); };
-  const auto open = [&](const Declaration& declaration) {
-    DuckdbOptions source;
-    source.path = data.path.string();
-    if (declaration.delimiter) source.delimiter = *declaration.delimiter;
-    if (declaration.format) {
-      source.format = *declaration.format == Declaration::Format::csv ? FileFormat::csv : FileFormat::parquet;
-    }
-    return open_duckdb_source(source);
-  };
-  return release(specification, ledger, open, options);
+  options.label = arguments.label;
+  return release(specification, ledger, opener_of(data), options);
+}
+
+void run_dry(const ReleaseArguments& arguments) {
+  const Ledger ledger = Ledger::open(arguments.ledger);
+  const Specification specification = Specification::read(arguments.specification, Declaration::of(ledger));
+  const NamedFile data = data_of(arguments, specification, ledger);
+  check_distinct(files_of(arguments, data));
+  const Plan plan = [&] {
+    ProgressLine progress;
+    return dry_run(specification, ledger, opener_of(data),
+                   [&](double percent) { progress.update(percent); });
+  }();
+  write_standard_output(arguments.json ? plan.to_json() : plan.to_table(style_of_standard_output()));
+  write_standard_error("snapdp: a dry run: everything up to the debit went well; nothing was spent\n");
 }
 
 void print(const Released& released, const ReleaseArguments& arguments) {
@@ -194,7 +215,7 @@ void check_ledger_is_distinct(const ReleaseArguments& arguments) {
 }
 
 void release_and_show(const ReleaseArguments& arguments) {
-  if (!arguments.yes && !can_ask()) {
+  if (!arguments.yes && !arguments.dry_run && !can_ask()) {
     throw Error(ErrorCode::invalid_argument, "--yes",
                 "--yes: is required where nobody can be asked (no terminal), because a release "
                 "spends budget; look at snapdp plan first");
@@ -205,6 +226,7 @@ void release_and_show(const ReleaseArguments& arguments) {
     check_writable(arguments.output);
   }
   check_ledger_is_distinct(arguments);
+  if (arguments.dry_run) return run_dry(arguments);
   Ledger ledger = Ledger::open(arguments.ledger);
   const Specification specification = Specification::read(arguments.specification, Declaration::of(ledger));
   std::optional<SignalHold> hold;
@@ -218,6 +240,10 @@ void release_and_show(const ReleaseArguments& arguments) {
     hold.reset();
   }
   show(released, arguments);
+  if (released.reprinted) {
+    write_standard_error("snapdp: release " + std::to_string(*released.release) +
+                         " bears this label and is printed again; nothing was read and nothing spent\n");
+  }
 }
 
 }  // namespace
@@ -266,12 +292,23 @@ void add_release(CLI::App& tool, Commands& commands) {
       ->add_option("--output", arguments->output,
                    "Write there, at once and with mode 0600, not to standard output")
       ->type_name("FILE");
+  command
+      ->add_option("--label", arguments->label,
+                   "A name for this release. Run again with the same name and SPEC, it is printed again, free "
+                   "of charge")
+      ->type_name("NAME");
+  command
+      ->add_flag("--dry-run", arguments->dry_run,
+                 "Do all that can be done before the debit, and print the plan; nothing is spent")
+      ->excludes("--output");
   command->add_flag("--yes", arguments->yes, "Do not ask; required without a terminal");
   commands[command] = {
       [arguments] { release_and_show(*arguments); },
       "  snapdp release people.toml --ledger people.ledger\n"
       "  snapdp release people.toml --ledger people.ledger --yes --json --output report.json\n"
-      "  snapdp release people.toml --ledger people.ledger --data people-2024.parquet\n",
+      "  snapdp release people.toml --ledger people.ledger --data people-2024.parquet\n"
+      "  snapdp release people.toml --ledger people.ledger --dry-run\n"
+      "  snapdp release people.toml --ledger people.ledger --yes --label 2026-Q4\n",
       [arguments] {
         return files_of(*arguments, {"--data", arguments->data});
       }};

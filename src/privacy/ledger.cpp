@@ -115,15 +115,16 @@ struct Order {
   Record record;
 
   Order(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
-        std::string_view specification);
+        std::string_view specification, std::string_view label = {});
   // The texts go to the file, and at worst as much again to the journal.
   std::uint64_t bytes() const { return 2 * (record.text.size() + record.charges.size()); }
 };
 
 Order::Order(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
-             std::string_view specification) {
+             std::string_view specification, std::string_view label) {
   require_identity(identity);
   require_document(specification, "specification");
+  if (!label.empty()) require_name(label, "label");
   if (charges.empty() || charges.size() > Ledger::max_charges) {
     throw Error(ErrorCode::invalid_argument, "charges",
                 "charges: a debit has 1 to " + std::to_string(Ledger::max_charges) + " of them, not " +
@@ -139,7 +140,18 @@ Order::Order(const LedgerIdentity& identity, const std::vector<LedgerCharge>& ch
   record.kind = "debit";
   record.epsilon = ledger_format::number_text(epsilon);
   record.charges = ledger_format::charges_text(exact);
-  record.text = specification;
+  record.text = ledger_format::label_line(label) + std::string(specification);
+  if (record.text.size() > Ledger::max_text_bytes) refuse_length("specification");
+}
+
+// A release of the same label may have been made by another process since one was looked for.
+void require_unused(LedgerFile& file, std::string_view label) {
+  const std::optional<std::int64_t> used = label.empty() ? std::nullopt : file.find(label);
+  if (!used) return;
+  throw Error(ErrorCode::budget_refused, "label",
+              "label = " + quoted_text(label) + ": release " + std::to_string(*used) + " of the ledger " +
+                  quoted_path(file.path().string()) +
+                  " bears it already; nothing was debited. Print that one again, or choose another label");
 }
 
 }  // namespace
@@ -225,12 +237,13 @@ void Ledger::check(const LedgerIdentity& identity, const std::vector<LedgerCharg
 }
 
 LedgerReceipt Ledger::debit(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
-                            std::string_view specification) {
-  Order order(identity, charges, specification);
+                            std::string_view specification, std::string_view label) {
+  Order order(identity, charges, specification, label);
   file_->require_writable(order.bytes());
   return file_->write("debit", [&] {
     LedgerState state = file_->state();
     require_affordable(file_->path(), state, identity, order.epsilon);
+    require_unused(*file_, label);
     state.spent += order.epsilon;
     order.record.release = ++state.releases;
     file_->append(state, order.record);
@@ -269,8 +282,20 @@ LedgerEntry Ledger::entry(std::int64_t release) const {
   });
 }
 
+std::optional<std::int64_t> Ledger::find(std::string_view label) const {
+  require_name(label, "label");
+  return file_->read([&] {
+    file_->state();
+    return file_->find(label);
+  });
+}
+
 std::string Ledger::specification(std::int64_t release) const {
-  return file_->read([&] { return file_->debit(release).text; });
+  return file_->read([&] {
+    std::string text = file_->debit(release).text;
+    ledger_format::take_label(text);
+    return text;
+  });
 }
 
 std::optional<std::string> Ledger::report(std::int64_t release) const {

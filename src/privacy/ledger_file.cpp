@@ -325,7 +325,9 @@ LedgerEntry LedgerFile::entry_of(const Record& debit) const {
     if (sum > *epsilon || ledger_format::number_text(sum).size() > Ledger::max_number_digits) fault();
   }
   if (sum != *epsilon) fault();
-  return {debit.release, debit.time, *epsilon, *spent, std::move(*charges), false};
+  std::string text = debit.text;
+  return {debit.release,       debit.time, *epsilon, *spent, std::move(*charges),
+          ledger_format::take_label(text), false};
 }
 
 std::optional<Record> LedgerFile::record(std::int64_t release, std::string_view kind) {
@@ -362,14 +364,35 @@ std::optional<Record> LedgerFile::report(std::int64_t release) {
   return found;
 }
 
+std::optional<std::int64_t> LedgerFile::find(std::string_view label) {
+  const std::string line = ledger_format::label_line(label);
+  std::int64_t release = 0;
+  {
+    Statement row(database_,
+                  "SELECT release FROM record WHERE kind = 'debit' AND substr(text, 1, length(?1)) = ?1 "
+                  "ORDER BY position LIMIT 1");
+    row.bind(1, line);
+    if (!row.step()) return std::nullopt;
+    release = row.integer(0);
+  }
+  std::string text = debit(release).text;
+  if (ledger_format::take_label(text) != label) corrupt("release " + std::to_string(release) + " was altered");
+  return release;
+}
+
 std::vector<LedgerEntry> LedgerFile::entries() {
   const LedgerState now = state();
   std::vector<LedgerEntry> entries;
   std::int64_t records = 0;
   Rational total = 0;
-  Statement row(database_, columns_and("") + "ORDER BY position");
+  // Of a text only what may be a label's line: texts are long, and reports are not looked at.
+  const std::size_t longest_line = ledger_format::label_line(std::string(256, 'x')).size();
+  Statement row(database_,
+                columns_and(", CASE kind WHEN 'debit' THEN substr(text, 1, ?1) ELSE '' END") + "ORDER BY position");
+  row.bind(1, static_cast<std::int64_t>(longest_line));
   while (row.step()) {
-    const Record record = read_record(row, false);
+    Record record = read_record(row, false);
+    record.text = row.text(7);
     const std::string where = "record " + std::to_string(record.position);
     if (record.position != ++records) corrupt(where + " does not follow the one before it");
     const auto releases = static_cast<std::int64_t>(entries.size());

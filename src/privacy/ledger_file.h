@@ -92,6 +92,9 @@ class LedgerFile {
   // The report of a release, if it has one. That it has none is established by reading all records.
   std::optional<ledger_format::Record> report(std::int64_t release);
 
+  // The release of this label, which is checked against its link in the chain; nothing if there is none.
+  std::optional<std::int64_t> find(std::string_view label);
+
   // All releases, with every number recomputed.
   std::vector<LedgerEntry> entries();
 

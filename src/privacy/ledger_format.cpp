@@ -234,6 +234,23 @@ std::optional<Neighbors> parse_neighbors(std::string_view text) {
   return std::nullopt;
 }
 
+namespace {
+constexpr std::string_view label_mark = "# snapdp label: ";
+}
+
+std::string label_line(std::string_view label) {
+  return label.empty() ? "" : std::string(label_mark) + std::string(label) + "\n";
+}
+
+std::string take_label(std::string& text) {
+  const std::size_t end = text.find('\n');
+  if (!text.starts_with(label_mark) || end == std::string::npos) return "";
+  std::string label = text.substr(label_mark.size(), end - label_mark.size());
+  if (!is_name(label)) return "";
+  text.erase(0, end + 1);
+  return label;
+}
+
 bool is_document(std::string_view text) {
   return text.size() <= Ledger::max_text_bytes && is_text(text, is_of_documents);
 }

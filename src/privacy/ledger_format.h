@@ -56,6 +56,10 @@ std::optional<Neighbors> parse_neighbors(std::string_view text);
 bool is_document(std::string_view text);
 // `text` as a document: what does not belong into one is written as \xNN, byte by byte.
 std::string document_of(std::string_view text);
+// The line that the text of a labelled debit begins with, its end included; "" for no label. A comment in TOML.
+std::string label_line(std::string_view label);
+// Takes that line off a text: its label, or "" when there is none.
+std::string take_label(std::string& text);
 // "2024-05-01T12:34:56Z".
 bool is_time(std::string_view text);
 std::string time_now();

@@ -328,7 +328,7 @@ void read_neighbors(const TomlTable& data, Declaration& declaration) {
 }  // namespace
 
 const std::vector<std::string>& release_internal::root_keys() {
-  static const std::vector<std::string> keys = {"data", "columns", "budget", "statistic"};
+  static const std::vector<std::string> keys = {"label", "data", "columns", "budget", "statistic"};
   return keys;
 }
 

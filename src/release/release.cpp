@@ -129,20 +129,52 @@ class DeclaredRows final : public Source {
   const Specification& specification_;
 };
 
+// The name that the release is to have, or "".
+std::string label_of(const Specification& specification, const ReleaseOptions& options) {
+  if (options.label.empty() || specification.label.empty() || options.label == specification.label)
+    return options.label.empty() ? specification.label : options.label;
+  throw Error(ErrorCode::invalid_argument, "label",
+              "label = " + quoted_text(options.label) + ": " + specification.name + " says label = " +
+                  quoted_text(specification.label) + "; remove one of them");
+}
+
+// What the ledger keeps of the release of this label, if there was one. Throws unless it was of this specification.
+std::optional<Released> released_before(const Specification& specification, const std::string& label,
+                                        const Ledger& ledger) {
+  const std::optional<std::int64_t> release = label.empty() ? std::nullopt : ledger.find(label);
+  if (!release) return std::nullopt;
+  const std::string named = "label = " + quoted_text(label) + ": release " + std::to_string(*release) + " of " +
+                            quoted_path(ledger.path().string());
+  if (ledger.specification(*release) != specification.text) {
+    throw Error(ErrorCode::budget_refused, "label",
+                named + " bears it and was of another specification than " + specification.name +
+                    " is now; nothing was debited. Choose another label for another question");
+  }
+  const std::optional<std::string> report = ledger.report(*release);
+  if (!report) {
+    throw Error(ErrorCode::budget_refused, "label",
+                named +
+                    " bears it, but the program ended before it had a report; nothing was shown, and the debit "
+                    "stands. Choose another label to pay for another try");
+  }
+  return Released{Report::from_json(*report), release, "", true};
+}
+
 // Pays for a plan: the ledger keeps what each statistic costs, and the specification's text.
 class PlanAccountant final : public BudgetAccountant {
  public:
   PlanAccountant(const Plan& plan, Ledger& ledger, const Report::Rehearsal& report,
-                 const std::function<void()>& before_debit)
-      : plan_(plan), ledger_(ledger), report_(report), before_debit_(before_debit) {}
+                 const ReleaseOptions& options)
+      : plan_(plan), ledger_(ledger), report_(report), options_(options) {}
 
   // What is debited is the plan's epsilon, which the certificates cover (check_certificates): only in precision mode, and
   // only by what separates the notes' claim from the proof, may the composition's own price be higher.
   void debit(const Debit&) override {
     check_ledger(plan_, ledger_, report_.length);
     const MemoryReserve reserve(report_.memory);
-    if (before_debit_) before_debit_();
-    receipt_ = ledger_.debit(plan_.specification().identity(), charges(plan_), plan_.specification().text);
+    if (options_.before_debit) options_.before_debit();
+    receipt_ = ledger_.debit(plan_.specification().identity(), charges(plan_), plan_.specification().text,
+                             label_of(plan_.specification(), options_));
   }
   const std::optional<LedgerReceipt>& receipt() const { return receipt_; }
 
@@ -150,7 +182,7 @@ class PlanAccountant final : public BudgetAccountant {
   const Plan& plan_;
   Ledger& ledger_;
   const Report::Rehearsal& report_;
-  const std::function<void()>& before_debit_;
+  const ReleaseOptions& options_;
   std::optional<LedgerReceipt> receipt_;
 };
 
@@ -184,7 +216,7 @@ std::string keep(const Report& report, std::int64_t release, Ledger& ledger) {
 
 Released release_plan(const Plan& plan, const Report::Rehearsal& needed, Source& rows, Ledger& ledger,
                       const ReleaseOptions& options) {
-  PlanAccountant accountant(plan, ledger, needed, options.before_debit);
+  PlanAccountant accountant(plan, ledger, needed, options);
   const auto failed = [&](const std::string& why) {
     return Error(ErrorCode::io, "release",
                  why + "; release " + std::to_string(accountant.receipt()->release) +
@@ -217,6 +249,19 @@ Released show_constants(const Plan& plan, Source& rows, const Ledger& ledger, co
   const std::vector<std::vector<std::vector<Dyadic>>> none(plan.statistics().size());
   return {Report(plan, none, std::nullopt, balance.spent, balance.remaining), std::nullopt, ""};
 }
+
+// What must be so before any row is read: the ledger agrees, the report can be kept, the columns are there.
+struct Ready {
+  Ready(const Plan& plan, const Ledger& ledger, const OpenSource& open_source) {
+    check_ledger(plan, ledger, 0);
+    check_certificates(plan);
+    if (plan.epsilon() > 0) report = Report::rehearse(plan);
+    source = open_source(plan.specification().data);
+    check_header(plan.specification(), source->columns());
+  }
+  Report::Rehearsal report;
+  std::unique_ptr<Source> source;
+};
 
 // The specification under the ledger's declaration. Where the ledger has none, the specification is its own
 // declaration, but does not say how a file is read.
@@ -259,18 +304,26 @@ Released release(const Specification& specification, Ledger& ledger, const OpenS
                  const ReleaseOptions& options) {
   const FloatEnvironment environment;
   const Plan plan(in_force(specification, ledger));
-  check_ledger(plan, ledger, 0);
-  check_certificates(plan);
-  const bool free = plan.epsilon() == 0;
-  const Report::Rehearsal needed = free ? Report::Rehearsal{} : Report::rehearse(plan);
-  const std::unique_ptr<Source> source = open_source(plan.specification().data);
-  check_header(plan.specification(), source->columns());
+  if (std::optional<Released> before =
+          released_before(plan.specification(), label_of(plan.specification(), options), ledger))
+    return *std::move(before);
+  const Ready ready(plan, ledger, open_source);
   if (options.confirm && !options.confirm(plan)) {
     throw Error(ErrorCode::invalid_argument, "confirm", "nothing was released and nothing was debited");
   }
-  DeclaredRows rows(*source, plan.specification());
-  if (free) return show_constants(plan, rows, ledger, options.progress);
-  return release_plan(plan, needed, rows, ledger, options);
+  DeclaredRows rows(*ready.source, plan.specification());
+  if (plan.epsilon() == 0) return show_constants(plan, rows, ledger, options.progress);
+  return release_plan(plan, ready.report, rows, ledger, options);
+}
+
+Plan dry_run(const Specification& specification, const Ledger& ledger, const OpenSource& open_source,
+             const Progress& progress) {
+  const FloatEnvironment environment;
+  Plan plan(in_force(specification, ledger));
+  const Ready ready(plan, ledger, open_source);
+  DeclaredRows(*ready.source, plan.specification()).fold(plan.selection(), {}, progress);
+  check_ledger(plan, ledger, ready.report.length);
+  return plan;
 }
 
 }  // namespace snapdp

@@ -531,6 +531,7 @@ Specification Specification::parse(std::string_view text, const std::string& nam
   specification.text = text;
   specification.name = document.name();
   specification.folder = folder;
+  if (root.has("label")) faults.hold([&] { specification.label = get_name(root, "label"); });
   std::optional<Declaration> data;
   faults.hold([&] {
     if (!declared && !root.has("data")) {

@@ -269,6 +269,49 @@ TEST_F(LedgerTest, TheHashChainMovesWithEveryRecordAndOnlyThen) {
   EXPECT_EQ(ledger.verify().anchor, seen.back());
 }
 
+TEST_F(LedgerTest, ALabelIsBorneByOneRelease) {
+  Ledger ledger = Ledger::create(path_, household, 1);
+  const std::string text = "# a comment\n[budget]\n";
+  EXPECT_EQ(ledger.find("2026-Q4"), std::nullopt);
+  ledger.debit(household, charge(Rational(1, 10)), text);
+  ledger.debit(household, charge(Rational(1, 10)), text, "2026-Q4");
+  ledger.store_report(2, "# snapdp label: 2027-Q1\n");  // a report bears none
+  ledger.debit(household, charge(Rational(1, 10)), text, "2026-Q");
+  EXPECT_EQ(ledger.find("2026-Q4"), 2);
+  EXPECT_EQ(ledger.find("2026-Q"), 3);
+  EXPECT_EQ(ledger.find("2026-q4"), std::nullopt);
+  EXPECT_EQ(ledger.find("2027-Q1"), std::nullopt);
+  EXPECT_EQ(ledger.entry(2).label, "2026-Q4");
+  std::vector<std::string> labels;
+  for (const LedgerEntry& entry : ledger.entries()) labels.push_back(entry.label);
+  EXPECT_THAT(labels, testing::ElementsAre("", "2026-Q4", "2026-Q"));
+  for (const int release : {1, 2, 3}) EXPECT_EQ(ledger.specification(release), text);
+  // Another handle on the file, as another process has one, cannot use it again either.
+  Ledger other = Ledger::open(path_);
+  const Error error = error_of([&] { other.debit(household, charge(Rational(1, 10)), text, "2026-Q4"); });
+  EXPECT_EQ(error.code(), ErrorCode::budget_refused);
+  EXPECT_EQ(error.parameter(), "label");
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("release 2"), HasSubstr("nothing was debited")));
+  EXPECT_EQ(ledger.balance().spent, Rational(3, 10));
+  ledger.verify();
+}
+
+TEST_F(LedgerTest, LabelsAreNames) {
+  Ledger ledger = Ledger::create(path_, household, 1);
+  for (const std::string& label : {std::string("two\nlines"), std::string(257, 'x'), std::string("\xff")}) {
+    const Error error =
+        error_of([&] { ledger.debit(household, charge(Rational(1, 10)), "text", label); });
+    EXPECT_EQ(error.parameter(), "label");
+    EXPECT_EQ(error_of([&] { ledger.find(label); }).parameter(), "label");
+  }
+  EXPECT_EQ(ledger.balance().spent, 0);
+  // The longest is found in lists too.
+  const std::string longest(256, 'x');
+  ledger.debit(household, charge(Rational(1, 10)), "text", longest);
+  EXPECT_EQ(ledger.entries().front().label, longest);
+  EXPECT_EQ(ledger.find(longest), 1);
+}
+
 TEST_F(LedgerTest, CreateLeavesWhatExistsAlone) {
   Ledger::create(path_, household, 1).debit(household, charge(Rational(1, 2)), "");
   const Error error = error_of([&] { Ledger::create(path_, household, 5); });

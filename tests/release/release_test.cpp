@@ -316,6 +316,101 @@ TEST_F(ReleaseTest, ANoCostsNothing) {
   EXPECT_EQ(ledger(Neighbors::change_one).balance().spent, 0);
 }
 
+TEST_F(ReleaseTest, WhatHasALabelIsPaidForOnce) {
+  const std::string mean =
+      statistic("mean", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 1");
+  ReleaseOptions options;
+  options.label = "2026-Q4";
+  Ledger& book = ledger(Neighbors::change_one, 2);
+  const Released first = run(change_one_head + mean, people(), options);
+  EXPECT_FALSE(first.reprinted);
+  EXPECT_EQ(book.entry(1).label, "2026-Q4");
+  EXPECT_EQ(book.specification(1), change_one_head + mean);
+  run(change_one_head + mean, people());  // without a label it is another release
+  EXPECT_EQ(book.balance().remaining, 0);
+
+  // Nothing is left, and nothing is read, asked or debited.
+  MemorySource source = people();
+  source.before_fold = [] { ADD_FAILURE() << "read the rows"; };
+  options.confirm = [](const Plan&) -> bool { throw std::logic_error("asked"); };
+  opened_ = 0;
+  const Released again = run(change_one_head + mean, source, options);
+  EXPECT_TRUE(again.reprinted);
+  EXPECT_EQ(again.release, 1);
+  EXPECT_EQ(again.report.json(), first.report.json());
+  EXPECT_EQ(opened_, 0);
+
+  const auto refused = [&](const std::string& text) {
+    try {
+      run(text, people(), options);
+    } catch (const Error& error) {
+      return error;
+    }
+    throw std::logic_error("not refused");
+  };
+  // Another question, were it only one more blank.
+  const Error other = refused(change_one_head + mean + "\n");
+  EXPECT_EQ(other.code(), ErrorCode::budget_refused);
+  EXPECT_EQ(other.parameter(), "label");
+  EXPECT_THAT(other.what(), HasSubstr("another specification"));
+  // Two labels.
+  const Error two = refused("label = \"2026-Q3\"\n" + (change_one_head + mean));
+  EXPECT_EQ(two.code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(two.parameter(), "label");
+  EXPECT_EQ(book.balance().releases, 2);
+}
+
+TEST_F(ReleaseTest, ASpecificationMayStateItsLabel) {
+  const std::string text =
+      "label = \"first\"\n" +
+      (change_one_head +
+       statistic("mean", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 1"));
+  EXPECT_FALSE(run(text, people()).reprinted);
+  EXPECT_TRUE(run(text, people()).reprinted);
+  EXPECT_EQ(ledger(Neighbors::change_one).entry(1).label, "first");
+  EXPECT_EQ(refusal(replaced(text, "\"first\"", "1"), people()).parameter(), "label");
+}
+
+// The program died between the debit and the report.
+TEST_F(ReleaseTest, ALabelWhoseReportWasLostIsNotPaidForAgain) {
+  const std::string text =
+      change_one_head +
+      statistic("mean", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 1");
+  Ledger& book = ledger(Neighbors::change_one);
+  book.debit({"people", Neighbors::change_one, ""}, {{"mean", 1}}, text, "lost");
+  const Error error = refusal("label = \"lost\"\n" + text, people());
+  EXPECT_EQ(error.code(), ErrorCode::budget_refused);
+  EXPECT_EQ(book.balance().spent, 1);
+}
+
+TEST_F(ReleaseTest, ADryRunDoesAllUpToTheDebit) {
+  const std::string text =
+      change_one_head +
+      statistic("mean", "kind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\nepsilon = 1");
+  Ledger& book = ledger(Neighbors::change_one, 1);
+  int folds = 0;
+  const auto dry = [&](const std::string& asked, MemorySource source) {
+    source.before_fold = [&] { ++folds; };
+    return dry_run(Specification::parse(asked, "s.toml"), book,
+                   [&](const Declaration&) { return std::make_unique<MemorySource>(source); });
+  };
+  EXPECT_EQ(dry(text, people()).epsilon(), 1);
+  EXPECT_EQ(folds, 1);
+  EXPECT_EQ(book.balance().releases, 0);
+  const auto code = [&](const std::string& asked) {
+    try {
+      dry(asked, people());
+    } catch (const Error& error) {
+      return error.code();
+    }
+    throw std::logic_error("not refused");
+  };
+  EXPECT_EQ(code(replaced(text, "size = 8", "size = 9")), ErrorCode::bad_data);
+  EXPECT_EQ(code(replaced(text, "\"age\"", "\"ages\"")), ErrorCode::bad_data);
+  EXPECT_EQ(code(replaced(text, "epsilon = 1\n", "epsilon = 1.5\n")), ErrorCode::budget_refused);
+  EXPECT_EQ(book.balance().releases, 0);
+}
+
 TEST_F(ReleaseTest, TenReleasesAtATenthFitABudgetOfOne) {
   const std::string text =
       change_one_head +

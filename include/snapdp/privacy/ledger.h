@@ -97,6 +97,7 @@ struct LedgerEntry {
   Rational epsilon;  // the sum of the charges
   Rational spent;    // the total after this release
   std::vector<LedgerCharge> charges;
+  std::string label;      // or ""
   bool reported = false;  // whether report() has a text
 };
 
@@ -152,9 +153,13 @@ class Ledger {
 
   // Debits the sum of the charges, or throws. On return the debit is on the disk (written, synced, and the
   // folder synced), and every other process sees it. `specification` is kept as text for the auditor: it is
-  // public.
+  // public. So is `label`, unless it is "": a name that no other release of the ledger bears, or the debit is
+  // refused.
   LedgerReceipt debit(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
-                      std::string_view specification);
+                      std::string_view specification, std::string_view label = {});
+
+  // The release that bears this label, or nothing. Reads the first line of every specification.
+  std::optional<std::int64_t> find(std::string_view label) const;
 
   // Keeps the finished report of a release; once only. Costs nothing.
   void store_report(std::int64_t release, std::string_view report);
@@ -163,6 +168,7 @@ class Ledger {
   std::vector<LedgerEntry> entries() const;
   // One past release; invalid_argument if there is none of that number.
   LedgerEntry entry(std::int64_t release) const;
+  // As it was given to debit().
   std::string specification(std::int64_t release) const;
   // Nothing if the process died between the debit and store_report().
   std::optional<std::string> report(std::int64_t release) const;

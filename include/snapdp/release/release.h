@@ -1,6 +1,6 @@
 // The release step: a plan's composition (Plan::composition) is released. Its order is always the same:
 //
-//   declaration of the ledger -> plan -> ledger check -> rehearsal of the report -> header check -> fold
+//   declaration of the ledger -> plan -> label -> ledger check -> rehearsal of the report -> header check -> fold
 //   -> size check -> all that could fail is tried -> durable debit -> noise -> report into the ledger
 //
 // What fails before the debit costs nothing, and after it nothing fails: how long the report can become
@@ -36,6 +36,10 @@ struct ReleaseOptions {
   Progress progress;
   // Asked once everything public has been checked, with the plan that will be carried out; absent means yes.
   std::function<bool(const Plan&)> confirm;
+  // A name for the release, unless the specification states one. A release of the same label and the same
+  // specification that the ledger keeps is given again, free of charge and without reading a row: what runs
+  // twice pays once.
+  std::string label;
   // Called right before the debit. From here until release() returns the process should not be ended: a tool
   // holds back signals.
   std::function<void()> before_debit;
@@ -49,6 +53,8 @@ struct Released {
   // Empty, or why the ledger could not keep the report although it has been paid for (its disk failed since
   // the debit): the caller must show the report now, because it cannot be reprinted later.
   std::string not_stored;
+  // Whether it had been released before, under its label: nothing was read and nothing debited now.
+  bool reprinted = false;
 };
 
 // Opens the data as the declaration in force says. Called after the ledger has agreed.
@@ -62,7 +68,7 @@ std::filesystem::path declared_path(const Specification& specification, const Le
 // What the ledger's declaration says is in force, whatever declaration `specification` was read with.
 //
 // Throws, with nothing debited: what Plan throws; budget_refused when the ledger is for something else, its
-// declaration says something else, or too little is left; bad_data when a column is missing or cannot be
+// declaration says something else, its label is that of another specification, or too little is left; bad_data when a column is missing or cannot be
 // used, or under change-one when the data do not have the declared size (the message names the declared size
 // only); io when the data cannot be read; invalid_argument naming "confirm" when the answer was no, or the
 // statistic that makes the report too long to be kept. Throws with the debit standing, which the message
@@ -70,5 +76,11 @@ std::filesystem::path declared_path(const Specification& specification, const Le
 // debit is gone.
 Released release(const Specification& specification, Ledger& ledger, const OpenSource& open_source,
                  const ReleaseOptions& options = {});
+
+// All that release() does before the debit, and nothing after: throws what it would throw, and returns the
+// plan it would carry out. The rows are read, as their number may have to be the declared one; nothing is
+// drawn, and nothing of them is shown.
+Plan dry_run(const Specification& specification, const Ledger& ledger, const OpenSource& open_source,
+             const Progress& progress = {});
 
 }  // namespace snapdp

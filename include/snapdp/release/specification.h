@@ -104,6 +104,7 @@ struct Specification {
   std::filesystem::path stated_path;  // where the file itself says that the data lie; may be empty
   Declaration data;                   // what is in force of the dataset
   Rational budget;                    // caps the run
+  std::string label;                  // of the release (ReleaseOptions::label), or ""
   std::vector<StatisticSpecification> statistics;
 
   // With `declared`, what a ledger keeps, the file needs no [data], and throws budget_refused when it says
