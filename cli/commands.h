@@ -7,6 +7,7 @@
 #include <string>
 
 #include "files.h"
+#include "snapdp/error.h"
 
 namespace snapdp::cli {
 
@@ -20,12 +21,16 @@ struct Command {
 
 using Commands = std::map<const CLI::App*, Command>;
 
+// What the tool exits with after an error.
+int exit_code(ErrorCode code);
+
 // Thrown by a command that has printed its answer, for an exit code that carries it too.
 struct ExitWith {
   int exit_code;
 };
 
 void add_init(CLI::App& tool, Commands& commands);
+void add_check(CLI::App& tool, Commands& commands);
 void add_plan(CLI::App& tool, Commands& commands);
 void add_explain(CLI::App& tool, Commands& commands);
 void add_release(CLI::App& tool, Commands& commands);

@@ -18,6 +18,8 @@ namespace {
 
 enum ExitCode { ok = 0, usage = 2, refused = 3, bad_data = 4, io = 5 };
 
+}  // namespace
+
 int exit_code(ErrorCode code) {
   switch (code) {
     case ErrorCode::invalid_argument:
@@ -32,6 +34,8 @@ int exit_code(ErrorCode code) {
   }
   return io;
 }
+
+namespace {
 
 int complain(const std::string& message, int code) {
   const bool color = style_of_standard_error().color;
@@ -79,6 +83,7 @@ int run(int argc, char** argv) {
       "data, 5 input or output failed.");
   tool.formatter(std::make_shared<HelpFormatter>(commands));
   add_init(tool, commands);
+  add_check(tool, commands);
   add_plan(tool, commands);
   add_explain(tool, commands);
   add_release(tool, commands);

@@ -151,6 +151,9 @@ TableStyle style_of_standard_error() {
 bool standard_error_is_terminal() {
   return ::isatty(STDERR_FILENO) == 1;
 }
+bool standard_output_is_terminal() {
+  return ::isatty(STDOUT_FILENO) == 1;
+}
 bool can_ask() {
   return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
 }

@@ -33,6 +33,7 @@ std::filesystem::path target_of(const std::filesystem::path& path);
 TableStyle style_of_standard_output();
 TableStyle style_of_standard_error();
 bool standard_error_is_terminal();
+bool standard_output_is_terminal();
 // A person can be asked: standard input and standard error are terminals.
 bool can_ask();
 // Writes the question to standard error; true for an answer that begins with y or Y.

@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "commands.h"
+#include "data_file.h"
 #include "output.h"
 #include "release/shared/suggestion.h"
 #include "signals.h"
-#include "snapdp/engines/duckdb/duckdb_source.h"
 #include "snapdp/error.h"
 #include "snapdp/release/release.h"
 
@@ -18,9 +18,7 @@ using namespace release_internal;
 namespace {
 
 struct PlanArguments {
-  std::string specification;
-  std::string ledger;
-  std::string declaration;
+  QuestionFiles question;
   bool json = false;
 };
 
@@ -35,56 +33,8 @@ struct ReleaseArguments {
   bool dry_run = false;
 };
 
-// Percent on standard error while rows are read, when somebody is looking.
-class ProgressLine {
- public:
-  void update(double percent) {
-    const int whole = static_cast<int>(percent);
-    if (!shown_ || whole == last_ || whole < 0 || whole > 100) return;
-    last_ = whole;
-    constexpr std::size_t width = 25;
-    const std::size_t done = static_cast<std::size_t>(whole) * width / 100;
-    write_standard_error("\rreading [" + std::string(done, '#') + std::string(width - done, ' ') + "] " +
-                         std::to_string(whole) + "%");
-  }
-
-  ProgressLine() = default;
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-  ~ProgressLine() {
-    if (last_ >= 0) write_standard_error("\r\x1b[K");
-  }
-
- private:
-  const bool shown_ = standard_error_is_terminal();
-  int last_ = -1;
-};
-
-// SPEC, and what the custodian declared unless the specification says it itself.
-void add_specification(CLI::App& command, PlanArguments& arguments) {
-  command.add_option("SPEC", arguments.specification, "The specification, a TOML file")->required();
-  command
-      .add_option("--ledger", arguments.ledger,
-                  "The ledger whose declaration is in force; needed when SPEC has no [data]")
-      ->type_name("FILE");
-  command
-      .add_option("--declaration", arguments.declaration,
-                  "Instead of a ledger: the declaration that the custodian wrote")
-      ->type_name("FILE")
-      ->excludes("--ledger");
-}
-
-Specification specification_of(const PlanArguments& arguments) {
-  if (!arguments.ledger.empty())
-    return Specification::read(arguments.specification, Declaration::of(Ledger::open(arguments.ledger)));
-  if (!arguments.declaration.empty())
-    return Specification::read(arguments.specification, Declaration::read(arguments.declaration));
-  return Specification::read(arguments.specification);
-}
-
 Files files_of(const PlanArguments& arguments) {
-  return {.read = {{"SPEC", arguments.specification}, {"--declaration", arguments.declaration}},
-          .ledgers = {{"--ledger", arguments.ledger}}};
+  return files_of(arguments.question);
 }
 
 bool confirm(const Plan& plan, const Ledger& ledger) {
@@ -112,19 +62,6 @@ Files files_of(const ReleaseArguments& arguments, const NamedFile& data) {
           .written = {{"--output", arguments.output}}};
 }
 
-// Opens `data` as the declaration in force says.
-OpenSource opener_of(const NamedFile& data) {
-  return [path = data.path.string()](const Declaration& declaration) {
-    DuckdbOptions source;
-    source.path = path;
-    if (declaration.delimiter) source.delimiter = *declaration.delimiter;
-    if (declaration.format) {
-      source.format = *declaration.format == Declaration::Format::csv ? FileFormat::csv : FileFormat::parquet;
-    }
-    return open_duckdb_source(source);
-  };
-}
-
 // `hold` is filled before anything is paid.
 Released run_release(const ReleaseArguments& arguments, const Specification& specification, Ledger& ledger,
                      std::optional<SignalHold>& hold) {
@@ -136,7 +73,7 @@ Released run_release(const ReleaseArguments& arguments, const Specification& spe
   if (!arguments.yes) options.confirm = [&](const Plan& plan) { return confirm(plan, ledger); };
   options.before_debit = [&] { hold.emplace(); };
   options.label = arguments.label;
-  return release(specification, ledger, opener_of(data), options);
+  return release(specification, ledger, open_declared(data.path), options);
 }
 
 void run_dry(const ReleaseArguments& arguments) {
@@ -146,7 +83,7 @@ void run_dry(const ReleaseArguments& arguments) {
   check_distinct(files_of(arguments, data));
   const Plan plan = [&] {
     ProgressLine progress;
-    return dry_run(specification, ledger, opener_of(data),
+    return dry_run(specification, ledger, open_declared(data.path),
                    [&](double percent) { progress.update(percent); });
   }();
   write_standard_output(arguments.json ? plan.to_json() : plan.to_table(style_of_standard_output()));
@@ -252,11 +189,11 @@ void add_plan(CLI::App& tool, Commands& commands) {
   const auto arguments = std::make_shared<PlanArguments>();
   CLI::App* command =
       tool.add_subcommand("plan", "Show what each statistic costs and how accurate it will be.");
-  add_specification(*command, *arguments);
+  add_question(*command, arguments->question);
   command->add_flag("--json", arguments->json, "Print JSON instead of a table");
   commands[command] = {
       [arguments] {
-        const Plan plan(specification_of(*arguments));
+        const Plan plan(read_question(arguments->question));
         write_standard_output(arguments->json ? plan.to_json() : plan.to_table(style_of_standard_output()));
       },
       "  snapdp plan people.toml\n"
@@ -270,9 +207,9 @@ void add_explain(CLI::App& tool, Commands& commands) {
   const auto arguments = std::make_shared<PlanArguments>();
   CLI::App* command =
       tool.add_subcommand("explain", "Explain each statistic as its chain of steps, distances and losses.");
-  add_specification(*command, *arguments);
+  add_question(*command, arguments->question);
   commands[command] = {
-      [arguments] { write_standard_output(Plan(specification_of(*arguments)).explanation()); },
+      [arguments] { write_standard_output(Plan(read_question(arguments->question)).explanation()); },
       "  snapdp explain people.toml\n", [arguments] { return files_of(*arguments); }};
   command->footer(
       "Nothing is spent and no data file is opened. Every step has a written proof, proofs/*.md.");
@@ -293,9 +230,10 @@ void add_release(CLI::App& tool, Commands& commands) {
                    "Write there, at once and with mode 0600, not to standard output")
       ->type_name("FILE");
   command
-      ->add_option("--label", arguments->label,
-                   "A name for this release. Run again with the same name and SPEC, it is printed again, free "
-                   "of charge")
+      ->add_option(
+          "--label", arguments->label,
+          "A name for this release. Run again with the same name and SPEC, it is printed again, free "
+          "of charge")
       ->type_name("NAME");
   command
       ->add_flag("--dry-run", arguments->dry_run,

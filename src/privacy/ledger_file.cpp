@@ -326,8 +326,8 @@ LedgerEntry LedgerFile::entry_of(const Record& debit) const {
   }
   if (sum != *epsilon) fault();
   std::string text = debit.text;
-  return {debit.release,       debit.time, *epsilon, *spent, std::move(*charges),
-          ledger_format::take_label(text), false};
+  return {debit.release, debit.time, *epsilon, *spent, std::move(*charges), ledger_format::take_label(text),
+          false};
 }
 
 std::optional<Record> LedgerFile::record(std::int64_t release, std::string_view kind) {
@@ -376,7 +376,8 @@ std::optional<std::int64_t> LedgerFile::find(std::string_view label) {
     release = row.integer(0);
   }
   std::string text = debit(release).text;
-  if (ledger_format::take_label(text) != label) corrupt("release " + std::to_string(release) + " was altered");
+  if (ledger_format::take_label(text) != label)
+    corrupt("release " + std::to_string(release) + " was altered");
   return release;
 }
 
@@ -387,8 +388,8 @@ std::vector<LedgerEntry> LedgerFile::entries() {
   Rational total = 0;
   // Of a text only what may be a label's line: texts are long, and reports are not looked at.
   const std::size_t longest_line = ledger_format::label_line(std::string(256, 'x')).size();
-  Statement row(database_,
-                columns_and(", CASE kind WHEN 'debit' THEN substr(text, 1, ?1) ELSE '' END") + "ORDER BY position");
+  Statement row(database_, columns_and(", CASE kind WHEN 'debit' THEN substr(text, 1, ?1) ELSE '' END") +
+                               "ORDER BY position");
   row.bind(1, static_cast<std::int64_t>(longest_line));
   while (row.step()) {
     Record record = read_record(row, false);

@@ -426,29 +426,39 @@ Plan::Plan(Specification specification) : specification_(std::move(specification
     }
   }
   faults.refuse_any();
+  const Rational left = specification_.budget - epsilon_;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    StatisticSpecification statistic = specification_.statistics[i];
+    if (!planned[i]) {
+      const Rational share = left > 0 ? share_of(left, *statistic.weight, weights) : Rational(0);
+      if (share == 0) {
+        unpaid_.push_back(statistic.name);
+        continue;
+      }
+      statistic.epsilon = share;
+      planned[i] = plan(statistic);
+      faults.refuse_any();
+    }
+    statistics_.push_back(*std::move(planned[i]));
+  }
+}
+
+void Plan::require_affordable() const {
+  const std::string allowed = short_number_down(specification_.budget);
   if (epsilon_ > specification_.budget) {
     throw Error(ErrorCode::budget_refused, "budget.epsilon",
                 specification_.name + ": the statistics cost epsilon " + short_number(epsilon_) +
-                    " together, but [budget] allows this run " + short_number_down(specification_.budget) +
+                    " together, but [budget] allows this run " + allowed +
                     "; ask for less or raise budget.epsilon");
   }
-  const Rational left = specification_.budget - epsilon_;
-  for (std::size_t i = 0; i < planned.size(); ++i) {
-    if (!planned[i]) {
-      StatisticSpecification statistic = specification_.statistics[i];
-      statistic.epsilon = share_of(left, *statistic.weight, weights);
-      if (*statistic.epsilon == 0) {
-        throw Error(ErrorCode::budget_refused, "weight",
-                    specification_.place(statistic) + "weight = " + to_string(*statistic.weight) +
-                        ": the statistics with an epsilon or accuracy leave nothing of budget.epsilon = " +
-                        short_number_down(specification_.budget) +
-                        " to share; ask for less or raise budget.epsilon");
-      }
-      planned[i] = plan(statistic);
-    }
-  }
-  faults.refuse_any();
-  for (std::optional<PlannedStatistic>& statistic : planned) statistics_.push_back(*std::move(statistic));
+  if (unpaid_.empty()) return;
+  const auto unpaid = std::find_if(
+      specification_.statistics.begin(), specification_.statistics.end(),
+      [&](const StatisticSpecification& statistic) { return statistic.name == unpaid_.front(); });
+  throw Error(ErrorCode::budget_refused, "weight",
+              specification_.place(*unpaid) + "weight = " + to_string(*unpaid->weight) +
+                  ": the statistics with an epsilon or accuracy leave nothing of budget.epsilon = " +
+                  allowed + " to share; ask for less or raise budget.epsilon");
 }
 
 Certificate Plan::certificate() const {

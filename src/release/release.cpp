@@ -7,7 +7,7 @@
 
 #include "framework/shared/memory_reserve.h"
 #include "numeric/shared/float_environment.h"
-#include "release/shared/suggestion.h"
+#include "release/shared/columns.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
@@ -37,59 +37,6 @@ void check_ledger(const Plan& plan, const Ledger& ledger, std::size_t report_byt
                     to_string(ledger.identity().neighbors) + " neighbors, not for " +
                     quoted_text(identity.dataset) + " with " + to_string(identity.neighbors) +
                     " neighbors; use the ledger of this dataset");
-  }
-}
-
-[[noreturn]] void refuse_column(const std::string& place, const std::string& name,
-                                const std::string& problem) {
-  throw Error(ErrorCode::bad_data, "column", place + "column " + name + " " + problem);
-}
-
-bool has_name(const std::vector<SourceColumn>& header, const std::string& name) {
-  return std::any_of(header.begin(), header.end(),
-                     [&](const SourceColumn& column) { return column.name == name; });
-}
-
-// What to try when a text file has none of the columns that are asked for.
-std::string about_delimiter(const std::vector<SourceColumn>& header) {
-  const bool is_text = !header.empty() && !header.front().type && header.front().unusable.empty();
-  if (!is_text) return "";
-  return std::string("; ") +
-         (header.size() == 1 ? "the header is read as a single column"
-                             : "none of the columns that are asked for is there") +
-         ", so the cells may be separated otherwise: declare it in [data], delimiter = \";\" for example. "
-         "Spaces are no delimiter: write such a file anew with commas or tabs";
-}
-
-// Every column of the specification is in the header, to the letter, and can be used. Only names of the specification are
-// suggested: without a header the file's first line is a row.
-void check_header(const Specification& specification, const std::vector<SourceColumn>& header) {
-  std::vector<std::pair<std::string, std::string>>
-      columns;  // the place in the specification, and the name there
-  const auto check = [&](const std::string& place, const std::string& name) {
-    columns.emplace_back(place, name);
-  };
-  if (specification.data.privacy_unit)
-    check(specification.name + ": [data]: privacy_unit: ", *specification.data.privacy_unit);
-  if (specification.data.where) {
-    for (const std::string& name : specification.data.where->columns())
-      check(specification.name + ": [data]: where: ", name);
-  }
-  for (const StatisticSpecification& statistic : specification.statistics) {
-    if (statistic.group_by) check(specification.place(statistic) + "group_by: ", *statistic.group_by);
-    for (const std::string& name : statistic.columns) check(specification.place(statistic), name);
-  }
-  std::vector<std::string> found;
-  bool none_there = true;
-  for (const auto& [place, name] : columns) {
-    if (column_problem(header, name).empty()) found.push_back(name);
-    none_there = none_there && !has_name(header, name);
-  }
-  for (const auto& [place, name] : columns) {
-    const std::string problem = column_problem(header, name);
-    if (problem.empty()) continue;
-    refuse_column(place, quoted_text(name),
-                  problem + (none_there ? about_delimiter(header) : did_you_mean(name, found)));
   }
 }
 
@@ -134,8 +81,8 @@ std::string label_of(const Specification& specification, const ReleaseOptions& o
   if (options.label.empty() || specification.label.empty() || options.label == specification.label)
     return options.label.empty() ? specification.label : options.label;
   throw Error(ErrorCode::invalid_argument, "label",
-              "label = " + quoted_text(options.label) + ": " + specification.name + " says label = " +
-                  quoted_text(specification.label) + "; remove one of them");
+              "label = " + quoted_text(options.label) + ": " + specification.name +
+                  " says label = " + quoted_text(specification.label) + "; remove one of them");
 }
 
 // What the ledger keeps of the release of this label, if there was one. Throws unless it was of this specification.
@@ -143,8 +90,8 @@ std::optional<Released> released_before(const Specification& specification, cons
                                         const Ledger& ledger) {
   const std::optional<std::int64_t> release = label.empty() ? std::nullopt : ledger.find(label);
   if (!release) return std::nullopt;
-  const std::string named = "label = " + quoted_text(label) + ": release " + std::to_string(*release) + " of " +
-                            quoted_path(ledger.path().string());
+  const std::string named = "label = " + quoted_text(label) + ": release " + std::to_string(*release) +
+                            " of " + quoted_path(ledger.path().string());
   if (ledger.specification(*release) != specification.text) {
     throw Error(ErrorCode::budget_refused, "label",
                 named + " bears it and was of another specification than " + specification.name +
@@ -152,10 +99,11 @@ std::optional<Released> released_before(const Specification& specification, cons
   }
   const std::optional<std::string> report = ledger.report(*release);
   if (!report) {
-    throw Error(ErrorCode::budget_refused, "label",
-                named +
-                    " bears it, but the program ended before it had a report; nothing was shown, and the debit "
-                    "stands. Choose another label to pay for another try");
+    throw Error(
+        ErrorCode::budget_refused, "label",
+        named +
+            " bears it, but the program ended before it had a report; nothing was shown, and the debit "
+            "stands. Choose another label to pay for another try");
   }
   return Released{Report::from_json(*report), release, "", true};
 }
@@ -253,11 +201,12 @@ Released show_constants(const Plan& plan, Source& rows, const Ledger& ledger, co
 // What must be so before any row is read: the ledger agrees, the report can be kept, the columns are there.
 struct Ready {
   Ready(const Plan& plan, const Ledger& ledger, const OpenSource& open_source) {
+    plan.require_affordable();
     check_ledger(plan, ledger, 0);
     check_certificates(plan);
     if (plan.epsilon() > 0) report = Report::rehearse(plan);
     source = open_source(plan.specification().data);
-    check_header(plan.specification(), source->columns());
+    require_columns(plan.specification(), source->columns());
   }
   Report::Rehearsal report;
   std::unique_ptr<Source> source;

@@ -1,10 +1,14 @@
 #include "snapdp/testing/memory_source.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "framework/shared/row_hash.h"
@@ -62,6 +66,7 @@ class PlainFold {
     Reals reals;
     Integers integers;
     Texts texts;
+    std::shared_ptr<std::vector<std::string>> written;  // what texts look at, unless somebody else holds it
     std::vector<std::uint8_t> validity;
 
     explicit OwnedColumn(AtomType wanted) : type(wanted) {}
@@ -84,6 +89,7 @@ class PlainFold {
     }
     OwnedColumn of(const Rows& rows) const {
       OwnedColumn some(type);
+      some.written = written;
       some.validity.resize(1);
       for (std::size_t i = 0; i < rows.size(); ++i) some.append(view(), rows[i], i);
       return some;
@@ -111,6 +117,22 @@ class PlainFold {
     return column;
   }
 
+  // Numbers as their shortest texts.
+  static OwnedColumn written(const OwnedColumn& numbers) {
+    OwnedColumn column(AtomType::text);
+    column.validity = numbers.validity;
+    column.written = std::make_shared<std::vector<std::string>>();
+    std::array<char, 32> room{};
+    const auto write = [&](auto number) {
+      const char* const end = std::to_chars(room.data(), room.data() + room.size(), number).ptr;
+      column.written->emplace_back(room.data(), static_cast<std::size_t>(end - room.data()));
+    };
+    for (const double number : numbers.reals) write(number);
+    for (const std::int64_t number : numbers.integers) write(number);
+    column.texts.assign(column.written->begin(), column.written->end());
+    return column;
+  }
+
   static OwnedColumn convert(const Cells& cells, AtomType type) {
     OwnedColumn same = exact(cells);
     if (same.type == type) return same;
@@ -120,6 +142,7 @@ class PlainFold {
       converted.validity = same.validity;
       return converted;
     }
+    if (type == AtomType::text) return written(same);
     if (same.type != AtomType::text) throw std::logic_error("the fake does not convert this");
     const Transformation parse = make_parse(untrusted_domain({AtomType::text}), symmetric_distance(), {type});
     converted.validity.resize(1);

@@ -299,8 +299,7 @@ TEST_F(LedgerTest, ALabelIsBorneByOneRelease) {
 TEST_F(LedgerTest, LabelsAreNames) {
   Ledger ledger = Ledger::create(path_, household, 1);
   for (const std::string& label : {std::string("two\nlines"), std::string(257, 'x'), std::string("\xff")}) {
-    const Error error =
-        error_of([&] { ledger.debit(household, charge(Rational(1, 10)), "text", label); });
+    const Error error = error_of([&] { ledger.debit(household, charge(Rational(1, 10)), "text", label); });
     EXPECT_EQ(error.parameter(), "label");
     EXPECT_EQ(error_of([&] { ledger.find(label); }).parameter(), "label");
   }

@@ -44,7 +44,7 @@ std::string statistic(const std::string& name, const std::string& keys) {
 
 Error refusal(const std::string& head, const std::string& statistics) {
   try {
-    plan_of(head, statistics);
+    plan_of(head, statistics).require_affordable();
   } catch (const Error& error) {
     return error;
   }
@@ -307,6 +307,24 @@ TEST(Plan, TypesComeFromTheStatisticOrTheDeclaration) {
   EXPECT_EQ(type(""), std::nullopt);
   EXPECT_EQ(type(integer), AtomType::real);
   EXPECT_EQ(type(both), AtomType::integer);
+}
+
+TEST(Plan, BeyondItsBudgetItCanBeLookedAt) {
+  const std::string fixed = statistic("fixed", "kind = \"count\"\nepsilon = 12");
+  const std::string weighed = statistic("weighed", "kind = \"count\"\nweight = 1");
+  const Plan plan = plan_of(add_remove_head, weighed + fixed);
+  EXPECT_FALSE(plan.is_affordable());
+  EXPECT_EQ(plan.epsilon(), 12);
+  EXPECT_THAT(plan.unpaid(), ElementsAre("weighed"));
+  ASSERT_EQ(plan.statistics().size(), 1U);
+  EXPECT_EQ(plan.statistics()[0].specification.name, "fixed");
+  EXPECT_THAT(plan.to_table(), AllOf(HasSubstr("fixed"), HasSubstr("weighed")));
+  EXPECT_FALSE(plan.to_json().empty());
+  // All of the budget: nothing is left to share, but it is not exceeded.
+  const Plan full = plan_of(add_remove_head, replaced(fixed, "12", "10") + weighed);
+  EXPECT_FALSE(full.is_affordable());
+  EXPECT_EQ(refusal(add_remove_head, replaced(fixed, "12", "10") + weighed).parameter(), "weight");
+  EXPECT_TRUE(plan_of(add_remove_head, replaced(fixed, "12", "10")).is_affordable());
 }
 
 struct Fault {

@@ -4,6 +4,7 @@
 //
 //   Plan plan(Specification::read("people.toml"));
 //   plan.epsilon();                              // what the run will debit, exact
+//   plan.require_affordable();                   // throws when that is more than [budget] allows
 //   std::cout << plan.to_table();
 #pragma once
 
@@ -84,8 +85,8 @@ struct Saving {
 
 class Plan {
  public:
-  // Throws what Specification throws for values that the mechanism or the column's type cannot take, and
-  // budget_refused when the statistics together cost more than the budget of the run.
+  // Throws what Specification throws for values that the mechanism or the column's type cannot take. A plan
+  // beyond the budget of its run can be looked at, but not released.
   explicit Plan(Specification specification);
 
   const Specification& specification() const { return specification_; }
@@ -94,6 +95,12 @@ class Plan {
   const RowSelection& selection() const { return selection_; }
   // What the run debits: the sum of the statistics' epsilons.
   const Rational& epsilon() const { return epsilon_; }
+  // The names of the statistics with a weight, for which the others leave nothing to share: they are asked
+  // for, but not in statistics().
+  const std::vector<std::string>& unpaid() const { return unpaid_; }
+  bool is_affordable() const { return epsilon_ <= specification_.budget && unpaid_.empty(); }
+  // Throws budget_refused unless it is.
+  void require_affordable() const;
   // Of the whole run.
   Certificate certificate() const;
   // What release() releases: all measurements, statistic after statistic, on the table's selected rows.
@@ -117,6 +124,7 @@ class Plan {
   Specification specification_;
   RowSelection selection_;
   std::vector<PlannedStatistic> statistics_;
+  std::vector<std::string> unpaid_;
   Rational epsilon_;
 };
 

@@ -111,6 +111,8 @@ class CsvRowReader {
   // Of this row. Cells, one for each column wanted, live until the next call; data() is null where they are. Empty cells
   // are null, and so are all those of malformed rows.
   RowFault fault() const { return fault_; }
+  // Where the next one begins, in bytes of the piece.
+  std::size_t offset() const { return static_cast<std::size_t>(at_ - buffer_.data()); }
   std::span<const std::string_view> cells() const { return cells_; }
 
  private:
