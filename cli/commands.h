@@ -30,6 +30,7 @@ struct ExitWith {
 };
 
 void add_init(CLI::App& tool, Commands& commands);
+void add_ui(CLI::App& tool, Commands& commands);
 void add_check(CLI::App& tool, Commands& commands);
 void add_plan(CLI::App& tool, Commands& commands);
 void add_explain(CLI::App& tool, Commands& commands);

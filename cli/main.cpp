@@ -97,6 +97,7 @@ int run(int argc, char** argv) {
   add_plot(tool, commands);
   add_trace(tool, commands);
   add_audit(tool, commands);
+  add_ui(tool, commands);
   if (argc <= 1) {
     write_standard_error(tool.help());
     return usage;

@@ -83,6 +83,12 @@ struct Saving {
   std::optional<double> exact_now;
 };
 
+// Something to think about before paying. All follow from public facts.
+struct PlanWarning {
+  std::string statistic;  // its name, or "" for the plan as a whole
+  std::string message;    // a sentence without the name
+};
+
 class Plan {
  public:
   // Throws what Specification throws for values that the mechanism or the column's type cannot take. A plan
@@ -111,6 +117,10 @@ class Plan {
   // mean: what each would save. Where epsilon is given the accuracy improves, where an accuracy is given
   // epsilon falls.
   std::vector<Saving> savings() const;
+
+  // An epsilon of the run above 10, or of the ledger that is to pay above 20; no privacy unit, or a column that
+  // looks like one under change-one; statistics whose accuracy is not known beforehand.
+  std::vector<PlanWarning> warnings(const std::optional<LedgerBalance>& ledger = std::nullopt) const;
 
   // The same keys as a report's JSON, without values, and with what is known about the noise: see
   // docs/utility.md.
