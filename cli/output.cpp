@@ -92,6 +92,21 @@ TableStyle style_of(int descriptor) {
   return {.color = !plain && ::isatty(descriptor) == 1};
 }
 
+TerminalStyle terminal_style_of(int descriptor) {
+  TerminalStyle style;
+  style.color = style_of(descriptor).color;
+  if (::isatty(descriptor) != 1) return style;
+  const locale_t locale = ::newlocale(LC_CTYPE_MASK, "", nullptr);
+  const bool utf8 = locale != nullptr && std::string_view(::nl_langinfo_l(CODESET, locale)) == "UTF-8";
+  if (locale != nullptr) ::freelocale(locale);
+  style.marks = utf8 ? TerminalStyle::Marks::utf8 : TerminalStyle::Marks::ascii;
+  struct winsize size = {};
+  constexpr std::size_t widest = 200;
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    style.width = std::min<std::size_t>(size.ws_col, widest);
+  return style;
+}
+
 }  // namespace
 
 void write_standard_output(std::string_view text) {
@@ -153,19 +168,11 @@ TableStyle style_of_standard_error() {
   return style_of(STDERR_FILENO);
 }
 
-ReportStyle report_style_of_standard_output() {
-  ReportStyle style;
-  style.color = style_of_standard_output().color;
-  if (::isatty(STDOUT_FILENO) != 1) return style;
-  const locale_t locale = ::newlocale(LC_CTYPE_MASK, "", nullptr);
-  const bool utf8 = locale != nullptr && std::string_view(::nl_langinfo_l(CODESET, locale)) == "UTF-8";
-  if (locale != nullptr) ::freelocale(locale);
-  style.marks = utf8 ? ReportStyle::Marks::utf8 : ReportStyle::Marks::ascii;
-  struct winsize size = {};
-  constexpr std::size_t widest = 200;
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    style.width = std::min<std::size_t>(size.ws_col, widest);
-  return style;
+TerminalStyle report_style_of_standard_output() {
+  return terminal_style_of(STDOUT_FILENO);
+}
+TerminalStyle report_style_of_standard_error() {
+  return terminal_style_of(STDERR_FILENO);
 }
 
 bool standard_error_is_terminal() {

@@ -33,7 +33,8 @@ std::filesystem::path target_of(const std::filesystem::path& path);
 // Color when the stream is a terminal, unless NO_COLOR is set (https://no-color.org) or the terminal is dumb.
 TableStyle style_of_standard_output();
 // And bars when it is a terminal: of UTF-8 where the locale has it.
-ReportStyle report_style_of_standard_output();
+TerminalStyle report_style_of_standard_output();
+TerminalStyle report_style_of_standard_error();
 TableStyle style_of_standard_error();
 bool standard_error_is_terminal();
 bool standard_output_is_terminal();

@@ -22,6 +22,7 @@ namespace {
 
 struct PlanArguments {
   QuestionFiles question;
+  bool utility = false;
   bool json = false;
 };
 
@@ -41,8 +42,21 @@ Files files_of(const PlanArguments& arguments) {
   return files_of(arguments.question);
 }
 
+// The plan is shown whether it fits or not; that it does not is an error all the same.
+void show_plan(const PlanArguments& arguments) {
+  const Plan plan(read_question(arguments.question));
+  std::optional<Ledger> ledger;
+  if (!arguments.question.ledger.empty()) ledger = Ledger::open(arguments.question.ledger);
+  PlanView view{.style = report_style_of_standard_output(), .utility = arguments.utility};
+  if (ledger) view.ledger = ledger->balance();
+  write_standard_output(arguments.json ? plan.to_json() : plan.to_table(view));
+  plan.require_affordable();
+  if (ledger && plan.epsilon() > 0) ledger->check(plan.specification().identity(), plan.epsilon());
+}
+
 bool confirm(const Plan& plan, const Ledger& ledger) {
-  write_standard_error(plan.to_table(style_of_standard_error()) + "\n");
+  write_standard_error(
+      plan.to_table({.style = report_style_of_standard_error(), .ledger = ledger.balance()}) + "\n");
   if (plan.epsilon() == 0) return ask("Release?");
   return ask("Release, and debit epsilon " + short_number(plan.epsilon()) + " from " +
              quoted_path(ledger.path().string()) + " (" + short_number_down(ledger.balance().remaining) +
@@ -92,7 +106,8 @@ void run_dry(const ReleaseArguments& arguments) {
     return dry_run(specification, ledger, open_declared(data.path),
                    [&](double percent) { progress.update(percent); });
   }();
-  write_standard_output(arguments.json ? plan.to_json() : plan.to_table(style_of_standard_output()));
+  const PlanView view{.style = report_style_of_standard_output(), .ledger = ledger.balance()};
+  write_standard_output(arguments.json ? plan.to_json() : plan.to_table(view));
   write_standard_error("snapdp: a dry run: everything up to the debit went well; nothing was spent\n");
 }
 
@@ -205,16 +220,14 @@ void add_plan(CLI::App& tool, Commands& commands) {
   CLI::App* command =
       tool.add_subcommand("plan", "Show what each statistic costs and how accurate it will be.");
   add_question(*command, arguments->question);
+  command->add_flag("--utility", arguments->utility,
+                    "Also the noise and bias of each number, and what other choices would give");
   command->add_flag("--json", arguments->json, "Print JSON instead of a table");
-  commands[command] = {
-      [arguments] {
-        const Plan plan(read_question(arguments->question));
-        write_standard_output(arguments->json ? plan.to_json() : plan.to_table(style_of_standard_output()));
-      },
-      "  snapdp plan people.toml\n"
-      "  snapdp plan question.toml --ledger people.ledger\n"
-      "  snapdp plan people.toml --json | jq '.statistics[].accuracy'\n",
-      [arguments] { return files_of(*arguments); }};
+  commands[command] = {[arguments] { show_plan(*arguments); },
+                       "  snapdp plan people.toml\n"
+                       "  snapdp plan question.toml --ledger people.ledger\n"
+                       "  snapdp plan people.toml --json | jq '.statistics[].accuracy'\n",
+                       [arguments] { return files_of(*arguments); }};
   command->footer("Nothing is spent and no data file is opened. docs/specification.md describes SPEC.");
 }
 

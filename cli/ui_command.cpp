@@ -77,7 +77,8 @@ void add_ui(CLI::App& tool, Commands& commands) {
                        "  snapdp ui surveys/2026 --port 8080\n",
                        [] { return Files{}; }};
   command->footer(
-      "Only this computer can reach it, and only with the secret in the address. No data file is opened until a "
+      "Only this computer can reach it, and only with the secret in the address. No data file is opened "
+      "until a "
       "release\n"
       "is confirmed by typing the ledger's name. The page loads nothing from anywhere else.");
 }

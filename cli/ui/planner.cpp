@@ -204,7 +204,8 @@ Question question_of(const Folder& folder, const std::string& body) {
   const Json json = Json::parse(body, nullptr, false);
   if (!json.is_object()) refuse("body", "must be a JSON object");
   DataFile data = open_data(folder, text_of(json, "file"));
-  Specification specification = Specification::parse(text_of(json, "specification"), "plan", {}, data.declaration);
+  Specification specification =
+      Specification::parse(text_of(json, "specification"), "plan", {}, data.declaration);
   return {std::move(data), std::move(specification)};
 }
 
@@ -223,8 +224,6 @@ Json statistic_json(const PlannedStatistic& planned) {
   json["together"] = planned.accuracy && planned.accuracy->simultaneous
                          ? number_or_null(*planned.accuracy->simultaneous)
                          : Json();
-  json["lower"] = nullptr;
-  json["upper"] = nullptr;
   json["rank_error"] = planned.hierarchy ? number_or_null(planned.rank_error) : Json();
   return json;
 }
@@ -233,9 +232,9 @@ Json plan_numbers(const Question& question) {
   const Plan plan(question.specification);
   Json statistics = Json::array();
   for (const PlannedStatistic& planned : plan.statistics()) statistics.push_back(statistic_json(planned));
-  const Rational allowed =
-      question.data.ledger ? std::min(question.specification.budget, question.data.ledger->balance().remaining)
-                           : question.specification.budget;
+  const Rational allowed = question.data.ledger ? std::min(question.specification.budget,
+                                                           question.data.ledger->balance().remaining)
+                                                : question.specification.budget;
   return {{"statistics", std::move(statistics)},
           {"epsilon", to_double_nearest(plan.epsilon())},
           {"unpaid", plan.unpaid()},
@@ -243,14 +242,16 @@ Json plan_numbers(const Question& question) {
 }
 
 Json released_json(Question& question, const std::string& body) {
-  if (!question.data.ledger) refuse("file", "a release needs a ledger; choose one, or make it: snapdp ledger create");
+  if (!question.data.ledger)
+    refuse("file", "a release needs a ledger; choose one, or make it: snapdp ledger create");
   Ledger& ledger = *question.data.ledger;
   const std::string name = ledger.path().filename().string();
   if (text_of(Json::parse(body), "typed") != name)
     refuse("typed", "type the name of the ledger, " + quoted_text(name) + ", to spend from it");
   const std::filesystem::path data = declared_path(question.specification, ledger);
   if (data.empty())
-    refuse("path", "the declaration does not say where the data lie; release with snapdp release --data FILE");
+    refuse("path",
+           "the declaration does not say where the data lie; release with snapdp release --data FILE");
   std::optional<SignalHold> hold;
   ReleaseOptions options;
   options.before_debit = [&] { hold.emplace(); };
@@ -273,24 +274,25 @@ PageAnswer report_answer(const Folder& folder, const PageRequest& request) {
   const std::optional<std::string> text = ledger.report(entry.release);
   if (!text) throw Error(ErrorCode::bad_data, "release", "release: it has no report");
   const Report report = Report::from_json(*text);
-  
+  const ReportProvenance provenance{entry.time, to_string(ledger.balance().anchor), file};
   PageAnswer answer;
   const std::string form = request.parameter("as");
   if (form == "csv") {
     answer.type = "text/csv; charset=utf-8";
-    answer.body = report.to_table();
+    answer.body = report.to_csv();
     answer.file_name = "report.csv";
   } else if (form == "markdown") {
     answer.type = "text/markdown; charset=utf-8";
-    answer.body = report.to_table();
+    answer.body = report.to_markdown();
     answer.file_name = "report.md";
   } else if (form == "json") {
     answer.body = report.json();
     answer.file_name = "report.json";
   } else {
     answer.type = "text/html; charset=utf-8";
-    answer.body = report.to_table();
-    answer.policy = "sandbox; frame-ancestors 'none'";  // the page states its own beside it: no script, no request
+    answer.body = report.to_html(provenance);
+    answer.policy =
+        "sandbox; frame-ancestors 'none'";  // the page states its own beside it: no script, no request
   }
   return answer;
 }

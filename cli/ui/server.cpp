@@ -57,12 +57,15 @@ class PageServer::Implementation {
     server_.Get(".*", handler);
     server_.Post(".*", handler);
     // Whatever the library answers itself (another method, a body that is too long) says no more than its status.
-    server_.set_error_handler(
-        [](const httplib::Request&, httplib::Response& response) { set_headers(response, PageAnswer{}.policy); });
-    port_ = port == 0 ? server_.bind_to_any_port(loopback) : (server_.bind_to_port(loopback, port) ? port : -1);
+    server_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
+      set_headers(response, PageAnswer{}.policy);
+    });
+    port_ =
+        port == 0 ? server_.bind_to_any_port(loopback) : (server_.bind_to_port(loopback, port) ? port : -1);
     if (port_ <= 0) {
-      throw Error(ErrorCode::io, "--port",
-                  "--port " + std::to_string(port) + ": cannot be listened on; choose another, or leave it out");
+      throw Error(
+          ErrorCode::io, "--port",
+          "--port " + std::to_string(port) + ": cannot be listened on; choose another, or leave it out");
     }
   }
 
@@ -87,8 +90,9 @@ class PageServer::Implementation {
   // Why a request is not let in; empty when it is.
   std::string objection(const httplib::Request& request) const {
     const std::string host = request.get_header_value("Host");
-    const bool host_is_right = request.get_header_value_count("Host") == 1 &&
-                               ("http://" + host == origin(loopback) || "http://" + host == origin("localhost"));
+    const bool host_is_right =
+        request.get_header_value_count("Host") == 1 &&
+        ("http://" + host == origin(loopback) || "http://" + host == origin("localhost"));
     if (!host_is_right) return "this server has another name";
     const std::string prefix = request.path.substr(0, secret_.size() + 2);
     if (!equal_secrets(prefix, "/" + secret_ + "/"))
@@ -101,7 +105,8 @@ class PageServer::Implementation {
       return "the request does not say where it comes from";
     }
     const std::string site = request.get_header_value("Sec-Fetch-Site");
-    if (!site.empty() && site != "same-origin" && site != "none") return "the request comes from another site";
+    if (!site.empty() && site != "same-origin" && site != "none")
+      return "the request comes from another site";
     // Forms of other sites cannot send this type.
     if (request.method == "POST" && request.get_header_value("Content-Type") != "application/json")
       return "a POST must be JSON";

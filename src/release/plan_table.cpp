@@ -23,7 +23,21 @@ std::string three_digits(double value) {
 // Two digits, upward: what is planned may be off by that much.
 std::string accuracy_text(double accuracy) {
   if (!std::isfinite(accuracy)) return "unbounded";
-  return "\xc2\xb1" + round_up_to_digits(ShownNumber::of(accuracy).rational(), 2);
+  const Rational exact = ShownNumber::of(accuracy).rational();
+  return "\xc2\xb1" + (exact > 0 ? decimal_text(exact, exponent_of(exact) - 1, Toward::above) : "0");
+}
+
+bool hides_presence(const ReportModel& model) {
+  return model.neighbors == to_string(Neighbors::add_remove);
+}
+
+// What readers cannot find out.
+std::string hidden(const ReportModel& model) {
+  if (!hides_presence(model)) return "what any one row says";
+  if (!model.privacy_unit) return "whether any one row is in the data";
+  return "whether any one person (column " + *model.privacy_unit + ", up to " +
+         std::to_string(model.max_rows_per_unit) + (model.max_rows_per_unit == 1 ? " row" : " rows") +
+         ") is in the data";
 }
 
 class PlanTable {
@@ -46,7 +60,9 @@ class PlanTable {
  private:
   bool has_bars() const { return style_.marks != Marks::none; }
   std::string epsilon() const { return style_.marks == Marks::utf8 ? "\xce\xb5" : "epsilon"; }
-  std::string paragraph(const std::string& text) const { return wrapped(shown_text(text), style_.width, "  "); }
+  std::string paragraph(const std::string& text) const {
+    return wrapped(shown_text(text), style_.width, "  ");
+  }
 
   std::string heading() const {
     const std::string first = "Plan for " + shown_text(model_.title.empty() ? model_.dataset : model_.title);
@@ -54,8 +70,8 @@ class PlanTable {
     const std::size_t used = width_of(first) + said.size();
     std::string text = painted(first, Paint::bold, style_) +
                        std::string(used + 2 < style_.width ? style_.width - used : 2, ' ') + said + "\n";
-    text += paragraph("Nobody can tell, beyond a factor e^" + short_number(model_.planned) + ", " + hidden_text(model_) +
-                      ". Neighbors: " + model_.neighbors + ".");
+    text += paragraph("Nobody can tell, beyond a factor e^" + short_number(model_.planned) + ", " +
+                      hidden(model_) + ". Neighbors: " + model_.neighbors + ".");
     if (model_.where) text += paragraph("Rows that count: where " + *model_.where);
     return text;
   }
@@ -79,19 +95,19 @@ class PlanTable {
     const std::size_t many = std::max<std::size_t>(1, statistic.groups.size()) *
                              std::max<std::size_t>(1, statistic.all.bins.size());
     if (statistic.accuracy->simultaneous && many > 1) {
-      text += ", all " + std::to_string(many) + " at once " + accuracy_text(*statistic.accuracy->simultaneous);
+      text +=
+          ", all " + std::to_string(many) + " at once " + accuracy_text(*statistic.accuracy->simultaneous);
     }
     return text + level(statistic.accuracy->alpha);
   }
 
   std::string costs() const {
-    std::vector<TextTable::Column> columns = {{"statistic", TextTable::Align::left},
-                                              {epsilon(), TextTable::Align::right},
-                                              {"share", TextTable::Align::right},
-                                              {"accuracy" + (same_alpha_ && !alpha_.empty()
-                                                                 ? " " + confidence(parse_exact(alpha_, "alpha"))
-                                                                 : ""),
-                                               TextTable::Align::left}};
+    std::vector<TextTable::Column> columns = {
+        {"statistic", TextTable::Align::left},
+        {epsilon(), TextTable::Align::right},
+        {"share", TextTable::Align::right},
+        {"accuracy" + (same_alpha_ && !alpha_.empty() ? " " + confidence(parse_exact(alpha_, "alpha")) : ""),
+         TextTable::Align::left}};
     if (has_bars()) columns.push_back({"", TextTable::Align::left});
     TextTable table(std::move(columns));
     for (const ShownStatistic& statistic : model_.statistics) {
@@ -104,7 +120,8 @@ class PlanTable {
   }
 
   // A name that is too long for its column has lines of its own.
-  void add_row(TextTable& table, const std::string& name, const Rational& cost, const std::string& accuracy) const {
+  void add_row(TextTable& table, const std::string& name, const Rational& cost,
+               const std::string& accuracy) const {
     constexpr std::size_t longest = 26;
     std::string rest = shown_text(name);
     while (width_of(rest) > longest) {
@@ -116,10 +133,12 @@ class PlanTable {
     const bool any = model_.planned > 0;
     const Rational share = any ? Rational(cost / model_.planned) : Rational(0);
     std::vector<std::string> cells = {rest, short_number(cost),
-                                      any ? percent_text(Rational(share * 100), Toward::nearest) + "%" : "", accuracy};
+                                      any ? percent_text(Rational(share * 100), Toward::nearest) + "%" : "",
+                                      accuracy};
     constexpr double room = 16;
     if (has_bars() && !accuracy.empty())
-      cells.push_back(repeated(marks_.interval, static_cast<std::size_t>(std::lround(to_double_nearest(share) * room))));
+      cells.push_back(
+          repeated(marks_.interval, static_cast<std::size_t>(std::lround(to_double_nearest(share) * room))));
     table.add(std::move(cells));
   }
 
@@ -136,30 +155,35 @@ class PlanTable {
     std::string text;
     if (has_bars()) {
       text += "  budget  0 " +
-              budget_bar(total, {{spent, marks_.spent, Paint::dim}, {model_.planned, marks_.interval, Paint::cyan}}, 40,
-                         style_) +
-              " " + short_number_down(total) + "   " + (view_.ledger ? std::string(marks_.spent) + " spent " : "") +
-              marks_.interval + " plan " + marks_.left + " left\n";
+              budget_bar(total,
+                         {{spent, marks_.spent, Paint::dim}, {model_.planned, marks_.interval, Paint::cyan}},
+                         40, style_) +
+              " " + short_number_down(total) + "   " +
+              (view_.ledger ? std::string(marks_.spent) + " spent " : "") + marks_.interval + " plan " +
+              marks_.left + " left\n";
     }
     const bool over = model_.planned > allowed() || !model_.unpaid.empty();
     std::string line = "This run costs " + epsilon() + " " + short_number(model_.planned) + " of the " +
                        short_number_down(model_.budget) + " that [budget] allows";
-    if (view_.ledger) line += " and the " + short_number_down(view_.ledger->remaining) + " that the ledger has left";
+    if (view_.ledger)
+      line += " and the " + short_number_down(view_.ledger->remaining) + " that the ledger has left";
     text += paragraph(line + (over ? ": it does not fit." : "."));
     return over ? text + what_would_fit() : text;
   }
 
   std::string what_would_fit() const {
-    if (allowed() <= 0) return paragraph("Nothing is left to spend: no further release of these data is possible.");
+    if (allowed() <= 0)
+      return paragraph("Nothing is left to spend: no further release of these data is possible.");
     std::string text;
     if (model_.planned > allowed()) {
       const Rational factor = Rational(allowed() / model_.planned);
       text += paragraph("It would fit with every epsilon times " + round_down_to_digits(factor, 2) +
-                        ", and accuracies about " + round_up_to_digits(Rational(1 / factor), 2) + " times as wide" +
-                        without_some() + ".");
+                        ", and accuracies about " + round_up_to_digits(Rational(1 / factor), 2) +
+                        " times as wide" + without_some() + ".");
     }
     if (!model_.unpaid.empty())
-      text += paragraph("Statistics with a weight share what the others leave: ask for less there, or allow more.");
+      text += paragraph(
+          "Statistics with a weight share what the others leave: ask for less there, or allow more.");
     return text;
   }
 
@@ -191,10 +215,10 @@ class PlanTable {
       text += ", and " + belief_after(Rational(view_.ledger->spent + model_.planned), 50).most +
               "% together with what was released before";
     }
-    return paragraph(text + ".") + (model_.certificate
-                                        ? paragraph("Certificate: the loss of these statistics together is at most " +
-                                                    short_number(model_.certificate->bound.rational()) + ".")
-                                        : "");
+    return paragraph(text + ".") +
+           (model_.certificate ? paragraph("Certificate: the loss of these statistics together is at most " +
+                                           short_number(model_.certificate->bound.rational()) + ".")
+                               : "");
   }
 
   std::string warnings() const {
@@ -202,20 +226,24 @@ class PlanTable {
     for (const PlanWarning& warning : model_.plan_warnings) {
       const std::string name = warning.statistic.empty() ? "" : warning.statistic + ": ";
       const std::string line = std::string(marks_.beware) + " " + name + warning.message + ".";
-      text += painted(wrapped(shown_text(line), style_.width, "  "), Paint::yellow, style_);
+      text += wrapped(shown_text(line), style_.width, "  ");
     }
-    return text.empty() ? "" : "\n" + text;
+    if (text.empty()) return "";
+    text.pop_back();
+    return "\n" + painted(text, Paint::yellow, style_) + "\n";
   }
 
   std::string notes() const {
     std::string text;
     for (const ShownStatistic& statistic : model_.statistics) {
-      if (const std::string note = range_note(statistic); !note.empty()) text += wrapped(note, style_.width, "  ");
+      if (const std::string note = range_note(statistic); !note.empty())
+        text += wrapped(note, style_.width, "  ");
     }
     if (!alpha_.empty())
-      text += paragraph("Accuracy: the released value lies this near the exact one" +
-                        std::string(same_alpha_ ? " with probability " + confidence(parse_exact(alpha_, "alpha")) : "") +
-                        ". Half of it costs twice as much.");
+      text += paragraph(
+          "Accuracy: the released value lies this near the exact one" +
+          std::string(same_alpha_ ? " with probability " + confidence(parse_exact(alpha_, "alpha")) : "") +
+          ". Half of it costs twice as much.");
     return text.empty() ? "" : "\n" + text;
   }
 
@@ -238,7 +266,8 @@ class PlanTable {
         return count == 0 ? "" : ", " + std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
       };
       row(statistic.name,
-          statistic.kind + counted(statistic.all.bins.size(), "bin") + counted(statistic.groups.size(), "group"),
+          statistic.kind + counted(statistic.all.bins.size(), "bin") +
+              counted(statistic.groups.size(), "group"),
           statistic.noise);
       for (const ShownPart& part : statistic.parts) row("  " + part.name, "", part.noise);
     }
@@ -276,10 +305,14 @@ class PlanTable {
     }
     if (empty) return "";
     return table.to_string({style_.color}) +
-           paragraph("tight: the accuracy above; Covington's: that of Covington's notes, which bounds it; Laplace: that of "
-                     "unrounded noise. Worst bias and P(clamped), that a bound binds, are for the worst value that the "
-                     "statistic may have.") +
-           (expected ? paragraph("expected bias: the mean of E[out] - value over the guesses, which nothing else depends on.")
+           paragraph(
+               "tight: the accuracy above; Covington's: that of Covington's notes, which bounds it; Laplace: "
+               "that of "
+               "unrounded noise. Worst bias and P(clamped), that a bound binds, are for the worst value that "
+               "the "
+               "statistic may have.") +
+           (expected ? paragraph("expected bias: the mean of E[out] - value over the guesses, which nothing "
+                                 "else depends on.")
                      : "") +
            "\n";
   }
@@ -288,15 +321,18 @@ class PlanTable {
   std::string savings() const {
     std::string text;
     for (const Saving& saving : model_.savings) {
-      std::string line = saving.statistic + ": " + saving.change + " would give \xc2\xb1" + three_digits(saving.accuracy);
+      std::string line =
+          saving.statistic + ": " + saving.change + " would give \xc2\xb1" + three_digits(saving.accuracy);
       for (const ShownStatistic& statistic : model_.statistics) {
         if (statistic.name != saving.statistic) continue;
         if (const std::optional<std::string> alpha = alpha_of(statistic))
           line += " (" + confidence(parse_exact(*alpha, "alpha")) + ")";
-        if (statistic.noise.epsilon.rational() != saving.epsilon) line += " for epsilon " + short_number(saving.epsilon);
+        if (statistic.noise.epsilon.rational() != saving.epsilon)
+          line += " for epsilon " + short_number(saving.epsilon);
       }
       if (saving.exact)
-        line += ", exact with probability " + three_digits(*saving.exact) + " instead of " + three_digits(*saving.exact_now);
+        line += ", exact with probability " + three_digits(*saving.exact) + " instead of " +
+                three_digits(*saving.exact_now);
       text += paragraph(line + ".");
     }
     return text.empty() ? "" : "What other choices would give:\n" + text;

@@ -17,8 +17,9 @@ const Rational much_in_a_ledger = 20;
 
 // Whether a column is named like what tells people apart: "id", "user_id", "personId", "ssn".
 bool looks_like_identifier(const std::string& name) {
-  constexpr std::array<std::string_view, 12> words = {"id",   "pid",     "uid",      "uuid",      "ssn",  "person",
-                                                      "user", "patient", "customer", "household", "email", "name"};
+  constexpr std::array<std::string_view, 12> words = {"id",       "pid",       "uid",   "uuid",
+                                                      "ssn",      "person",    "user",  "patient",
+                                                      "customer", "household", "email", "name"};
   std::string lower = name;
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -32,14 +33,16 @@ std::string about_unit(const Declaration& data) {
   for (const auto& [name, column] : data.columns) {
     if (data.neighbors == Neighbors::change_one && looks_like_identifier(name)) {
       return "column " + quoted_text(name) +
-             " looks like an identifier: if a person may have several rows, all of them together are not hidden. "
+             " looks like an identifier: if a person may have several rows, all of them together are not "
+             "hidden. "
              "Declare neighbors = \"add-remove\" and privacy_unit = " +
              quoted_text(name);
     }
   }
   return std::string("no privacy unit is declared: one row is hidden, not a person who has several. ") +
-         (data.neighbors == Neighbors::change_one ? "If people have, declare neighbors = \"add-remove\" and privacy_unit"
-                                                  : "If people have, declare privacy_unit");
+         (data.neighbors == Neighbors::change_one
+              ? "If people have, declare neighbors = \"add-remove\" and privacy_unit"
+              : "If people have, declare privacy_unit");
 }
 
 }  // namespace
@@ -60,10 +63,11 @@ std::vector<PlanWarning> Plan::warnings(const std::optional<LedgerBalance>& ledg
   for (const PlannedStatistic& planned : statistics_) {
     if (planned.accuracy || planned.measurements.empty() || planned.hierarchy) continue;
     const bool by_size = planned.groups == 0 && kind_of(planned.specification).no_planned_accuracy().empty();
-    warnings.push_back({planned.specification.name,
-                        std::string("how far it may be off is told with the release, and may be too far to tell "
-                                    "anything") +
-                            (by_size ? "; with expected_size it is known here" : "")});
+    warnings.push_back(
+        {planned.specification.name,
+         std::string("how far it may be off is told with the release, and may be too far to tell "
+                     "anything") +
+             (by_size ? "; with expected_size it is known here" : "")});
   }
   return warnings;
 }

@@ -71,12 +71,12 @@ std::size_t memory_for(const Plan& plan, std::size_t report_bytes) {
 
 std::string Plan::to_json() const {
   const FloatEnvironment environment;
-  return plan_json(model_of_plan(*this));
+  return plan_json(model_of_plan(*this, true));
 }
 
-std::string Plan::to_table(const TableStyle& style) const {
+std::string Plan::to_table(const PlanView& view) const {
   const FloatEnvironment environment;
-  return plan_table(model_of_plan(*this), style);
+  return plan_table(model_of_plan(*this, view.utility, view.ledger), view);
 }
 
 Report::Report(std::shared_ptr<const ReportModel> model, std::string json)

@@ -462,6 +462,11 @@ std::string plan_json(const ReportModel& model) {
   json.text("epsilon", to_string(model.budget));
   json.text("planned", to_string(model.planned));
   json.close('}');
+  json.texts("unpaid", model.unpaid);
+  json.objects("warnings", model.plan_warnings, [&](const PlanWarning& warning) {
+    if (!warning.statistic.empty()) json.text("statistic", warning.statistic);
+    json.text("message", warning.message);
+  });
   json.objects("savings", model.savings, [&](const Saving& saving) { write_saving(json, saving); });
   json.close('}');
   return std::move(json).finish();

@@ -315,11 +315,13 @@ ShownNumber released_number(const PlannedStatistic& planned, const ShownValues& 
   return number_of(becomes_zero ? Dyadic(0) : value, is_integer(measurement));
 }
 
-ReportModel model_of_plan(const Plan& plan) {
+ReportModel model_of_plan(const Plan& plan, bool savings, const std::optional<LedgerBalance>& ledger) {
   ReportModel model = model_of(plan, std::vector<ShownValues>(plan.statistics().size(), ShownValues::none()));
   model.budget = plan.specification().budget;
   model.planned = plan.epsilon();
-  model.savings = plan.savings();
+  model.unpaid = plan.unpaid();
+  model.plan_warnings = plan.warnings(ledger);
+  if (savings) model.savings = plan.savings();
   return model;
 }
 

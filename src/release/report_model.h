@@ -212,10 +212,13 @@ struct ReportModel {
   // Of a plan.
   Rational budget;
   Rational planned;
+  std::vector<std::string> unpaid;
+  std::vector<PlanWarning> plan_warnings;
   std::vector<Saving> savings;
 };
 
-ReportModel model_of_plan(const Plan& plan);
+// With `savings` what other choices would give, which takes longer than all the rest.
+ReportModel model_of_plan(const Plan& plan, bool savings, const std::optional<LedgerBalance>& ledger = {});
 // One of `values` a statistic.
 ReportModel model_of_report(const Plan& plan, const std::vector<ShownValues>& values,
                             std::optional<std::int64_t> release, const Rational& spent,
@@ -232,7 +235,7 @@ std::string report_json(const ReportModel& model);
 // is something else.
 ReportModel read_report(std::string_view text);
 
-std::string plan_table(const ReportModel& model, const TableStyle& style);
+std::string plan_table(const ReportModel& model, const PlanView& view);
 std::string report_table(const ReportModel& model, const ReportStyle& style,
                          const ReportProvenance& provenance);
 std::string report_html(const ReportModel& model, const ReportProvenance& provenance,

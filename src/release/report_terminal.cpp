@@ -7,6 +7,7 @@
 #include "release/report_numbers.h"
 #include "release/report_words.h"
 #include "release/shown_digits.h"
+#include "release/terminal.h"
 #include "snapdp/text.h"
 
 namespace snapdp::release_internal {
@@ -14,67 +15,6 @@ namespace {
 
 using Marks = ReportStyle::Marks;
 using Shape = PresentedStatistic::Shape;
-
-// The characters that bars are made of.
-struct MarkSet {
-  const char* solid;
-  const char* interval;
-  const char* tick;
-  const char* nothing;
-  const char* line;
-  const char* left_end;
-  const char* right_end;
-  const char* no_left_end;
-  const char* no_right_end;
-  const char* spent;
-  const char* left;
-  const char* beware;
-};
-
-const MarkSet& marks_of(Marks marks) {
-  static const MarkSet utf8 = {"█", "▒", "┃", "░", "─", "├", "┤", "←", "→", "▓", "·", "▲"};
-  static const MarkSet ascii = {"#", "-", "|", ".", " ", "[", "]", "<", ">", "=", ".", "!"};
-  return marks == Marks::utf8 ? utf8 : ascii;
-}
-
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
-}
-
-std::string repeated(const char* mark, std::size_t count) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) text += mark;
-  return text;
-}
-
-std::string padded(const std::string& text, std::size_t width, bool right) {
-  const std::string blanks(width - std::min(width, width_of(text)), ' ');
-  return right ? blanks + text : text + blanks;
-}
-
-std::string without_blanks_at_the_end(std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
-}
-
-// Words broken into lines of `width` columns, all but the first indented.
-std::string wrapped(const std::string& text, std::size_t width, const std::string& indent) {
-  std::string result;
-  std::string line;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    begin = end + 1;
-    if (!line.empty() && line != indent && width_of(line) + 1 + width_of(word) > width) {
-      result += line + "\n";
-      line = indent;
-    }
-    line += (line.empty() || line == indent ? "" : " ") + word;
-  }
-  return result + line + "\n";
-}
 
 class TerminalReport {
  public:
@@ -91,11 +31,10 @@ class TerminalReport {
   }
 
  private:
-  enum Color { bold = 1, dim = 2, yellow = 33, blue = 34, cyan = 36 };
+  using enum Paint;
 
-  std::string painted(const std::string& text, Color color) const {
-    if (!style_.color || text.empty()) return text;
-    return "\x1b[" + std::to_string(color) + "m" + text + "\x1b[0m";
+  std::string painted(const std::string& text, Paint paint) const {
+    return release_internal::painted(text, paint, style_);
   }
 
   bool has_bars() const { return style_.marks != Marks::none; }
@@ -301,17 +240,12 @@ class TerminalReport {
     const Rational total = Rational(shown_.spent + shown_.remaining);
     const Rational before = Rational(shown_.spent - shown_.epsilon);
     std::string text;
-    constexpr std::size_t room = 40;
     if (has_bars() && shown_.release && total > 0 && before >= 0) {
-      const auto cells = [&](const Rational& part) {
-        return static_cast<std::size_t>(std::lround(to_double_nearest(Rational(part / total)) * room));
-      };
-      const std::size_t past = cells(before);
-      const std::size_t spent = std::max(past, cells(shown_.spent));
-      text = "  budget  0 " + painted(repeated(marks_.spent, past), dim) +
-             painted(repeated(marks_.solid, spent - past), blue) +
-             painted(repeated(marks_.left, room - spent), dim) + " " + short_number_down(total) + "   " +
-             marks_.spent + " before " + marks_.solid + " now " + marks_.left + " left\n";
+      text =
+          "  budget  0 " +
+          budget_bar(total, {{before, marks_.spent, dim}, {shown_.epsilon, marks_.solid, blue}}, 40, style_) +
+          " " + short_number_down(total) + "   " + marks_.spent + " before " + marks_.solid + " now " +
+          marks_.left + " left\n";
     }
     text += "  " + epsilon() + " " + short_number(shown_.epsilon) + " spent now, " +
             short_number(shown_.spent) + " in all, " + short_number_down(shown_.remaining) + " left.";

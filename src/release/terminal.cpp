@@ -62,7 +62,8 @@ std::string budget_bar(const Rational& budget, const std::vector<BudgetPart>& pa
   for (const BudgetPart& part : parts) {
     sum += part.amount;
     const double end = std::min(1.0, to_double_nearest(Rational(sum / budget)));
-    const std::size_t until = std::max(drawn, static_cast<std::size_t>(std::lround(end * static_cast<double>(room))));
+    const std::size_t until =
+        std::max(drawn, static_cast<std::size_t>(std::lround(end * static_cast<double>(room))));
     bar += painted(repeated(part.mark, until - drawn), part.paint, style);
     drawn = until;
   }

@@ -35,7 +35,8 @@ bounds = [0, 100]
     for (int tries = 0; tries < 600; ++tries) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       address_ = read_text(path("address"));
-      if (std::regex_match(address_, parts, std::regex("http://127\\.0\\.0\\.1:([0-9]+)/([0-9a-f]{32})/\n"))) break;
+      if (std::regex_match(address_, parts, std::regex("http://127\\.0\\.0\\.1:([0-9]+)/([0-9a-f]{32})/\n")))
+        break;
     }
     port_ = std::stoi(parts.str(1));
     secret_ = parts.str(2);
@@ -68,8 +69,9 @@ bounds = [0, 100]
   }
   static std::string question(const std::string& more = "") {
     return "{\"file\": \"people.ledger\", \"specification\": " +
-           json_text("[budget]\nepsilon = 1\n[[statistic]]\nname = \"n\"\nkind = \"count\"\nepsilon = 0.5\n") + more +
-           "}";
+           json_text(
+               "[budget]\nepsilon = 1\n[[statistic]]\nname = \"n\"\nkind = \"count\"\nepsilon = 0.5\n") +
+           more + "}";
   }
 
   pid_t server_ = -1;
@@ -99,8 +101,9 @@ TEST_F(UiTest, ThePageAndItsAnswers) {
 TEST_F(UiTest, WithoutTheSecretThereIsNothing) {
   std::string other = secret_;
   other[0] = other[0] == '0' ? '1' : '0';
-  for (const std::string& path : {std::string("/"), std::string("/api/folder"), "/" + secret_, "/" + other + "/",
-                                  "/" + secret_.substr(1) + "/", "//" + secret_ + "/", "/" + secret_ + "x/"}) {
+  for (const std::string& path :
+       {std::string("/"), std::string("/api/folder"), "/" + secret_, "/" + other + "/",
+        "/" + secret_.substr(1) + "/", "//" + secret_ + "/", "/" + secret_ + "x/"}) {
     const httplib::Result answer = get(path);
     EXPECT_EQ(answer->status, 403) << path;
     EXPECT_THAT(answer->body, Not(HasSubstr(secret_)));
@@ -131,8 +134,8 @@ TEST_F(UiTest, AnotherSiteIsNotServed) {
 }
 
 TEST_F(UiTest, NoNameLeadsOutOfTheFolder) {
-  for (const char* name : {"../people.toml", "inner/inner.toml", "./people.toml", "/etc/passwd", "..", ".", "",
-                           "people.toml%00", "inner", "missing.toml"}) {
+  for (const char* name : {"../people.toml", "inner/inner.toml", "./people.toml", "/etc/passwd", "..", ".",
+                           "", "people.toml%00", "inner", "missing.toml"}) {
     for (const char* place : {"api/data?file=", "api/question?file=", "report?release=1&file="}) {
       const httplib::Result answer = get(at(place) + name);
       EXPECT_EQ(answer->status, 422) << place << name;

@@ -15,8 +15,8 @@
 #include "snapdp/framework/composition.h"
 #include "snapdp/privacy/certificate.h"
 #include "snapdp/release/specification.h"
+#include "snapdp/release/terminal_style.h"
 #include "snapdp/statistics/quantiles.h"
-#include "snapdp/text.h"
 
 namespace snapdp {
 
@@ -89,6 +89,15 @@ struct PlanWarning {
   std::string message;    // a sentence without the name
 };
 
+// How a plan is shown.
+struct PlanView {
+  TerminalStyle style = {};
+  // Also the noise of every number, its bias, and what other choices would give.
+  bool utility = false;
+  // Of the ledger that is to pay.
+  std::optional<LedgerBalance> ledger = {};
+};
+
 class Plan {
  public:
   // Throws what Specification throws for values that the mechanism or the column's type cannot take. A plan
@@ -125,7 +134,7 @@ class Plan {
   // The same keys as a report's JSON, without values, and with what is known about the noise: see
   // docs/utility.md.
   std::string to_json() const;
-  std::string to_table(const TableStyle& style = {}) const;
+  std::string to_table(const PlanView& view = {}) const;
   // Each statistic as its chain: what happens to the rows, how far neighbors are apart after each step, the
   // noise and the loss, in plain words.
   std::string explanation() const;

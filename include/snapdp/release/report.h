@@ -14,6 +14,7 @@
 #include "snapdp/numeric/dyadic.h"
 #include "snapdp/numeric/rational.h"
 #include "snapdp/release/plan.h"
+#include "snapdp/release/terminal_style.h"
 #include "snapdp/text.h"
 
 namespace snapdp {
@@ -22,15 +23,7 @@ namespace release_internal {
 struct ReportModel;
 }
 
-// How a report looks on a terminal. Without marks, for files and pipes, every row reads the same.
-struct ReportStyle {
-  enum class Marks { none, ascii, utf8 };  // bars
-
-  bool color = false;  // by ANSI escapes; no color says anything that words do not
-  Marks marks = Marks::none;
-  bool all_digits = false;  // of values and intervals, not only those that the noise allows
-  std::size_t width = 80;   // in columns; bars fill what is left, and go first
-};
+using ReportStyle = TerminalStyle;
 
 // What a ledger knows of a report besides the report itself; each may be empty.
 struct ReportProvenance {
