@@ -29,6 +29,7 @@ void add_init(CLI::App& tool, Commands& commands);
 void add_plan(CLI::App& tool, Commands& commands);
 void add_explain(CLI::App& tool, Commands& commands);
 void add_release(CLI::App& tool, Commands& commands);
+void add_report(CLI::App& tool, Commands& commands);
 void add_ledger(CLI::App& tool, Commands& commands);
 void add_compose(CLI::App& tool, Commands& commands);
 void add_accuracy(CLI::App& tool, Commands& commands);

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "output.h"
 #include "release/shared/text_table.h"
+#include "report_files.h"
 #include "snapdp/error.h"
 #include "snapdp/privacy/ledger.h"
 #include "snapdp/release/declaration.h"
@@ -32,6 +33,7 @@ struct ShowArguments {
   std::string delta;
   bool declaration = false;
   bool json = false;
+  std::string digits = "rounded";
 };
 
 struct VerifyArguments {
@@ -149,7 +151,7 @@ void show_all(const Ledger& ledger, const std::string& delta, bool json) {
   write_standard_output(text);
 }
 
-void show_release(const Ledger& ledger, std::int64_t release, bool json) {
+void show_release(const Ledger& ledger, std::int64_t release, bool json, const std::string& digits) {
   const std::optional<std::string> text = ledger.report(release);
   if (!text) {
     throw Error(ErrorCode::bad_data, "--release",
@@ -161,7 +163,7 @@ void show_release(const Ledger& ledger, std::int64_t release, bool json) {
   if (!json) {
     // What the ledger keeps is always shown: as it is when another program, or a later version of this one, wrote it.
     try {
-      shown = Report::from_json(*text).to_table(style_of_standard_output());
+      shown = table_of(Report::from_json(*text), provenance_of(ledger, release), digits);
     } catch (const Error&) {
       write_standard_error("snapdp: this text has no table; it is printed as it is kept\n");
       if (!shown.ends_with('\n')) shown += '\n';
@@ -262,12 +264,13 @@ void add_show(CLI::App& ledger, Commands& commands) {
       ->excludes("--release")
       ->excludes("--delta");
   command->add_flag("--json", arguments->json, "Print JSON instead of a table");
+  add_digits(*command, arguments->digits);
   commands[command] = {[arguments, release] {
                          const Ledger opened = Ledger::open(arguments->file);
                          if (arguments->declaration) {
                            show_declaration(opened);
                          } else if (release->count() > 0) {
-                           show_release(opened, arguments->release, arguments->json);
+                           show_release(opened, arguments->release, arguments->json, arguments->digits);
                          } else {
                            show_all(opened, arguments->delta, arguments->json);
                          }

@@ -69,7 +69,7 @@ int run(int argc, char** argv) {
       "  snapdp ledger create people.ledger people.toml --epsilon 2\n"
       "  snapdp release people.toml --ledger people.ledger        asks, debits the ledger, prints the "
       "statistics\n"
-      "  snapdp ledger show people.ledger --release 1             prints a release again, free of charge\n";
+      "  snapdp report people.ledger --release 1 --html report.html\n";
   tool.set_help_flag("-h,--help", "Print this help");
   tool.set_version_flag("--version", "snapdp " + std::string(version()), "Print the version");
   tool.require_subcommand(1);
@@ -82,6 +82,7 @@ int run(int argc, char** argv) {
   add_plan(tool, commands);
   add_explain(tool, commands);
   add_release(tool, commands);
+  add_report(tool, commands);
   add_ledger(tool, commands);
   add_compose(tool, commands);
   add_accuracy(tool, commands);

@@ -1,9 +1,13 @@
 #include "output.h"
 
 #include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -148,6 +152,22 @@ TableStyle style_of_standard_output() {
 TableStyle style_of_standard_error() {
   return style_of(STDERR_FILENO);
 }
+
+ReportStyle report_style_of_standard_output() {
+  ReportStyle style;
+  style.color = style_of_standard_output().color;
+  if (::isatty(STDOUT_FILENO) != 1) return style;
+  const locale_t locale = ::newlocale(LC_CTYPE_MASK, "", nullptr);
+  const bool utf8 = locale != nullptr && std::string_view(::nl_langinfo_l(CODESET, locale)) == "UTF-8";
+  if (locale != nullptr) ::freelocale(locale);
+  style.marks = utf8 ? ReportStyle::Marks::utf8 : ReportStyle::Marks::ascii;
+  struct winsize size = {};
+  constexpr std::size_t widest = 200;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    style.width = std::min<std::size_t>(size.ws_col, widest);
+  return style;
+}
+
 bool standard_error_is_terminal() {
   return ::isatty(STDERR_FILENO) == 1;
 }

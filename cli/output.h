@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "snapdp/release/report.h"
 #include "snapdp/text.h"
 
 namespace snapdp::cli {
@@ -31,6 +32,8 @@ std::filesystem::path target_of(const std::filesystem::path& path);
 
 // Color when the stream is a terminal, unless NO_COLOR is set (https://no-color.org) or the terminal is dumb.
 TableStyle style_of_standard_output();
+// And bars when it is a terminal: of UTF-8 where the locale has it.
+ReportStyle report_style_of_standard_output();
 TableStyle style_of_standard_error();
 bool standard_error_is_terminal();
 // A person can be asked: standard input and standard error are terminals.

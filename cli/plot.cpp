@@ -4,15 +4,18 @@
 #include <limits>
 #include <memory>
 
-#include "chart.h"
 #include "commands.h"
 #include "mechanism_options.h"
 #include "output.h"
+#include "release/shared/chart.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/law.h"
 #include "snapdp/text.h"
 
 namespace snapdp::cli {
+
+using namespace release_internal;
+
 namespace {
 
 using chart::Axis;

@@ -2,10 +2,13 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "commands.h"
 #include "output.h"
 #include "release/shared/suggestion.h"
+#include "report_files.h"
 #include "signals.h"
 #include "snapdp/engines/duckdb/duckdb_source.h"
 #include "snapdp/error.h"
@@ -29,6 +32,7 @@ struct ReleaseArguments {
   std::string ledger;
   std::string data;
   std::string output;
+  ReportFiles files;
   bool json = false;
   bool yes = false;
 };
@@ -105,9 +109,11 @@ NamedFile data_of(const ReleaseArguments& arguments, const Specification& specif
 }
 
 Files files_of(const ReleaseArguments& arguments, const NamedFile& data) {
+  std::vector<NamedFile> written = arguments.files.written();
+  written.push_back({"--output", arguments.output});
   return {.read = {{"SPEC", arguments.specification}, data},
           .ledgers = {{"--ledger", arguments.ledger}},
-          .written = {{"--output", arguments.output}}};
+          .written = std::move(written)};
 }
 
 // `hold` is filled before anything is paid.
@@ -132,16 +138,22 @@ Released run_release(const ReleaseArguments& arguments, const Specification& spe
   return release(specification, ledger, open, options);
 }
 
-void print(const Released& released, const ReleaseArguments& arguments) {
-  const bool to_file = !arguments.output.empty();
-  const std::string text =
-      arguments.json ? released.report.json()
-                     : released.report.to_table(to_file ? TableStyle{} : style_of_standard_output());
-  if (to_file) {
-    write_file(arguments.output, text, Readers::owner);
-  } else {
+// As a table for standard output or, without marks, for a file; or as JSON.
+std::string printed(const Released& released, const ReportProvenance& provenance,
+                    const ReleaseArguments& arguments) {
+  if (arguments.json) return released.report.json();
+  if (arguments.output.empty()) return table_of(released.report, provenance, arguments.files.digits);
+  return released.report.to_table({.all_digits = arguments.files.digits == "all"}, provenance);
+}
+
+void print(const Released& released, const ReportProvenance& provenance, const ReleaseArguments& arguments) {
+  const std::string text = printed(released, provenance, arguments);
+  if (arguments.output.empty()) {
     write_standard_output(text);
+  } else {
+    write_file(arguments.output, text, Readers::owner);
   }
+  write_report_files(released.report, provenance, arguments.files);
 }
 
 std::string how_to_print_again(const std::string& release, const ReleaseArguments& arguments) {
@@ -162,9 +174,9 @@ std::string how_to_print_again(const std::string& release, const ReleaseArgument
                   " is paid for, and the ledger could not keep its report either: " + released.not_stored);
 }
 
-void show(const Released& released, const ReleaseArguments& arguments) {
+void show(const Released& released, const ReportProvenance& provenance, const ReleaseArguments& arguments) {
   try {
-    print(released, arguments);
+    print(released, provenance, arguments);
   } catch (const Error& error) {
     fail_to_print(released, arguments, error.what());
   } catch (const std::exception&) {
@@ -204,11 +216,14 @@ void release_and_show(const ReleaseArguments& arguments) {
   } else {
     check_writable(arguments.output);
   }
+  check_writable(arguments.files);
   check_ledger_is_distinct(arguments);
   Ledger ledger = Ledger::open(arguments.ledger);
   const Specification specification = Specification::read(arguments.specification, Declaration::of(ledger));
   std::optional<SignalHold> hold;
   const Released released = run_release(arguments, specification, ledger, hold);
+  const ReportProvenance provenance =
+      released.release ? provenance_of(ledger, *released.release) : ReportProvenance{};
   if (released.not_stored.empty()) {
     // Kept: whoever wants the program to end may have it.
     if (hold && hold->caught() && released.release) {
@@ -217,7 +232,7 @@ void release_and_show(const ReleaseArguments& arguments) {
     }
     hold.reset();
   }
-  show(released, arguments);
+  show(released, provenance, arguments);
 }
 
 }  // namespace
@@ -266,11 +281,14 @@ void add_release(CLI::App& tool, Commands& commands) {
       ->add_option("--output", arguments->output,
                    "Write there, at once and with mode 0600, not to standard output")
       ->type_name("FILE");
+  add_report_files(*command, arguments->files);
+  add_digits(*command, arguments->files.digits);
   command->add_flag("--yes", arguments->yes, "Do not ask; required without a terminal");
   commands[command] = {
       [arguments] { release_and_show(*arguments); },
       "  snapdp release people.toml --ledger people.ledger\n"
       "  snapdp release people.toml --ledger people.ledger --yes --json --output report.json\n"
+      "  snapdp release people.toml --ledger people.ledger --html report.html --csv values.csv\n"
       "  snapdp release people.toml --ledger people.ledger --data people-2024.parquet\n",
       [arguments] {
         return files_of(*arguments, {"--data", arguments->data});
@@ -278,7 +296,7 @@ void add_release(CLI::App& tool, Commands& commands) {
   command->footer(
       "The debit is on disk before the first random bit is drawn and is never refunded. The report is kept "
       "in the ledger\n"
-      "before it is printed: snapdp ledger show FILE --release ID prints it again.");
+      "before it is printed: snapdp report FILE --release ID prints it again.");
 }
 
 }  // namespace snapdp::cli

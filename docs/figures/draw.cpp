@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "cli/chart.h"
+#include "release/shared/chart.h"
 #include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/law.h"
 
 namespace {
 
-using namespace snapdp::chart;  // NOLINT: this program only draws
+using namespace snapdp::release_internal::chart;  // NOLINT: this program only draws
 using snapdp::AccuracyQuery;
 using snapdp::Grid;
 using snapdp::Noise;

@@ -19,9 +19,10 @@ namespace {
 const std::vector<std::string> neighbor_names = {to_string(Neighbors::change_one),
                                                  to_string(Neighbors::add_remove)};
 const std::vector<std::string> data_keys = {
-    "path",          "format", "delimiter",    "dataset",           "neighbors", "size",
+    "path",          "format", "delimiter",    "dataset",           "title", "neighbors", "size",
     "expected_size", "nulls",  "privacy_unit", "max_rows_per_unit", "where"};
-const std::vector<std::string> column_keys = {"type", "bounds", "categories", "keys", "description"};
+const std::vector<std::string> column_keys = {"type",        "bounds", "categories", "keys",
+                                              "description", "unit",   "labels"};
 
 // Keys of [data] that a specification may have although the declaration is silent about them: each chooses among
 // functions of one row, or guesses. Everything else says how rows are read or what is protected.
@@ -100,7 +101,7 @@ class Canonical {
     if (const auto* table = node.as_table()) {
       std::map<std::string, std::string> sorted;
       for (const auto& [name, entry] : *table)
-        sorted[std::string(name.str())] = value(entry, std::string(name.str()));
+        sorted[std::string(name.str())] = value(entry, key == "labels" ? key : std::string(name.str()));
       std::string text;
       for (const auto& [name, entry] : sorted)
         text += (text.empty() ? "" : ", ") + toml_key(name) + " = " + entry;
@@ -269,7 +270,39 @@ void check_integers(const TomlTable& table, const std::string& key, const Public
   }
 }
 
-ColumnDeclaration read_column(const TomlDocument& document, const TomlTable& table) {
+// The form in which a report has the value: numbers as to_string() writes them.
+std::string canonical_value(const std::string& text) {
+  try {
+    return to_string(parse_rational(text, "labels"));
+  } catch (const Error&) {
+    return text;  // a bin: "[0, 20)"
+  }
+}
+
+void read_labels(const TomlDocument& document, const TomlTable& table, ColumnDeclaration& column,
+                 Faults& faults) {
+  const toml::table& labels = table.get_table("labels");
+  if (labels.size() > Declaration::max_values)
+    table.refuse("labels",
+                 "has more than " + std::to_string(Declaration::max_values) + " entries; use fewer");
+  std::vector<std::string> keys;
+  for (const auto& [key, node] : labels) keys.emplace_back(key.str());
+  const TomlTable entries(document, labels, table.context() + "labels: ", keys, faults);
+  std::set<std::string> known(column.values.texts.begin(), column.values.texts.end());
+  for (const Rational& number : column.values.numbers) known.insert(to_string(number));
+  for (const std::string& key : keys) {
+    const std::string value = column.type == AtomType::text ? key : canonical_value(key);
+    const bool is_bin = value.find(',') != std::string::npos || value == "other";
+    if (!known.empty() && !known.contains(value) && !is_bin) {
+      table.refuse("labels", "names " + quoted_text(key) + ", which is none of the column's values" +
+                                 did_you_mean(key, {known.begin(), known.end()}));
+    }
+    if (!column.labels.emplace(value, get_name(entries, key)).second)
+      table.refuse("labels", "names " + quoted_text(key) + " twice; remove one");
+  }
+}
+
+ColumnDeclaration read_column(const TomlDocument& document, const TomlTable& table, Faults& faults) {
   ColumnDeclaration column;
   if (table.has("type")) column.type = get_type(table, true);
   if (table.has("categories") && table.has("keys"))
@@ -287,6 +320,8 @@ ColumnDeclaration read_column(const TomlDocument& document, const TomlTable& tab
     column.bounds = get_bounds(document, table, table.get_array("bounds"));
   }
   if (table.has("description")) column.description = table.get_text("description");
+  if (table.has("unit")) column.unit = get_name(table, "unit");
+  if (table.has("labels")) read_labels(document, table, column, faults);
   return column;
 }
 
@@ -309,7 +344,7 @@ bool read_columns(const TomlDocument& document, const TomlTable& root, Declarati
       continue;
     }
     const TomlTable column(document, *table, context, column_keys, faults);
-    faults.hold([&] { declaration.columns[name] = read_column(document, column); });
+    faults.hold([&] { declaration.columns[name] = read_column(document, column, faults); });
   }
   return faults.size() == before;
 }
@@ -328,7 +363,7 @@ void read_neighbors(const TomlTable& data, Declaration& declaration) {
 }  // namespace
 
 const std::vector<std::string>& release_internal::root_keys() {
-  static const std::vector<std::string> keys = {"data", "columns", "budget", "statistic"};
+  static const std::vector<std::string> keys = {"headline", "data", "columns", "budget", "statistic"};
   return keys;
 }
 
@@ -389,6 +424,7 @@ std::optional<Declaration> release_internal::read_declaration(const TomlDocument
   const bool columns_are_known = read_columns(document, root, declaration, faults);
   faults.hold([&] { read_shape(data, folder, declaration); });
   faults.hold([&] { declaration.dataset = get_name(data, "dataset"); });
+  if (data.has("title")) faults.hold([&] { declaration.title = get_name(data, "title"); });
   const bool neighbors_are_known = faults.hold([&] { read_neighbors(data, declaration); });
   if (!neighbors_are_known) return std::nullopt;
   if (data.has("expected_size")) faults.hold([&] { read_expected_size(data, declaration); });
@@ -489,6 +525,12 @@ std::map<std::string, AtomType> Declaration::types() const {
     if (column.type) types[name] = *column.type;
   }
   return types;
+}
+
+std::string ColumnDeclaration::label_of(const std::string& value) const {
+  if (labels.empty()) return "";
+  const auto found = labels.find(type == AtomType::text ? value : canonical_value(value));
+  return found == labels.end() ? "" : found->second;
 }
 
 const ColumnDeclaration& Declaration::column(const std::string& name) const {

@@ -58,13 +58,16 @@ std::string column_lines(DraftColumn column) {
   std::string text = column.type
                          ? "type = \"" + to_string(*column.type) + "\"\n"
                          : "# type = \"integer\"               # or \"text\"; \"real\" unless it is said\n";
+  const std::string unit = "# unit = \"years\"                # words for reports\n";
+  const std::string labels = "# labels = { \"a\" = \"first\" }     # what reports call the values\n";
   if (column.bounds)
     return text + "bounds = [" + toml_number(column.bounds->lower) + ", " +
-           toml_number(column.bounds->upper) + "]\n";
-  if (!column.values.empty()) return text + "categories = " + list(column.values) + "\n";
+           toml_number(column.bounds->upper) + "]\n" + unit;
+  if (!column.values.empty()) return text + "categories = " + list(column.values) + "\n" + labels;
   return text +
          "# bounds = [0, 100]              # of numbers: cells beyond count as the nearer end\n"
-         "# categories = [\"a\", \"b\"]        # or all values that count, numbers or texts\n";
+         "# categories = [\"a\", \"b\"]        # or all values that count, numbers or texts\n" +
+         unit + labels;
 }
 
 std::string statistic(const std::string& name, const std::string& lines) {
@@ -94,7 +97,9 @@ std::string declaration_text(const Draft& draft) {
       "[data]\n"
       "path = " +
       toml_string(draft.path) + "\ndataset = " + toml_string(draft.dataset) +
-      "    # the name of the data in the ledger\n" + protection_lines(draft);
+      "    # the name of the data in the ledger\n"
+      "# title = \"People of a town, 2024\" # what reports call the data\n" +
+      protection_lines(draft);
   for (const SourceColumn& column : draft.header) {
     const std::string problem = undeclarable(draft.header, column);
     if (!problem.empty()) {
@@ -115,6 +120,7 @@ std::string specification_text(const Declaration& declaration, const std::string
       "\n# Statistics share the budget by weight; give one epsilon = \"0.1\" or accuracy = \"0.5\" instead "
       "to "
       "fix its price.\n\n"
+      "# Every statistic may have a title, which is what reports call it: title = \"Mean income\".\n\n"
       "[budget]\nepsilon = \"1\"                    # of this run; the ledger caps all runs\n" +
       statistic("number of rows", "kind = \"count\"\n");
   std::size_t place = 0;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "numeric/shared/float_environment.h"
+#include "release/presentation.h"
 #include "release/report_model.h"
 #include "snapdp/error.h"
 
@@ -117,7 +118,7 @@ Report Report::from_json(std::string_view text) {
   const FloatEnvironment environment;
   try {
     Report report(std::make_shared<const ReportModel>(read_report(text)), std::string(text));
-    report.to_table();
+    static_cast<void>(present(*report.model_));  // all that a writer might fail at
     return report;
   } catch (const std::bad_alloc&) {
     throw;
@@ -126,9 +127,24 @@ Report Report::from_json(std::string_view text) {
   }
 }
 
-std::string Report::to_table(const TableStyle& style) const {
+std::string Report::to_table(const ReportStyle& style, const ReportProvenance& provenance) const {
   const FloatEnvironment environment;
-  return report_table(*model_, style);
+  return report_table(*model_, style, provenance);
+}
+
+std::string Report::to_html(const ReportProvenance& provenance) const {
+  const FloatEnvironment environment;
+  return report_html(*model_, provenance, json_);
+}
+
+std::string Report::to_csv() const {
+  const FloatEnvironment environment;
+  return report_csv(*model_);
+}
+
+std::string Report::to_markdown() const {
+  const FloatEnvironment environment;
+  return report_markdown(*model_);
 }
 
 }  // namespace snapdp

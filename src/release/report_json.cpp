@@ -1,11 +1,12 @@
 // The JSON of plans and reports, and reports from their JSON. docs/cli.md describes the keys.
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "release/report_model.h"
+#include "release/report_numbers.h"
 #include "snapdp/text.h"
-#include "snapdp/version.h"
 
 namespace snapdp::release_internal {
 namespace {
@@ -44,6 +45,10 @@ class JsonText {
   void text(const char* name, const std::string& value) { key(name).quote(value); }
   void text(const char* name, const std::optional<std::string>& value) {
     if (value) text(name, *value);
+  }
+  // Words for people, where there are any.
+  void words(const char* name, const std::string& value) {
+    if (!value.empty()) text(name, value);
   }
   void integer(const char* name, std::uint64_t value) { key(name).raw(std::to_string(value)); }
   void flag(const char* name, bool value) { key(name).raw(value ? "true" : "false"); }
@@ -167,6 +172,7 @@ void write_values(JsonText& json, const ShownEntry& entry) {
   if (!entry.bins.empty()) {
     json.objects("bins", entry.bins, [&](const ShownBin& bin) {
       json.text("bin", bin.label);
+      json.words("label", bin.words);
       if (bin.value) json.number("value", *bin.value);
     });
   }
@@ -186,6 +192,7 @@ void write_released(JsonText& json, const ShownStatistic& statistic) {
   if (statistic.groups.empty()) return write_values(json, statistic.all);
   json.objects("groups", statistic.groups, [&](const ShownEntry& group) {
     json.number("key", group.key);
+    json.words("label", group.words);
     write_values(json, group);
     if (group.accuracy) write_accuracy(json, group.accuracy);
     if (group.parts.empty()) return;
@@ -212,8 +219,10 @@ void write_parts(JsonText& json, const std::vector<ShownPart>& parts) {
 // What was asked.
 void write_question(JsonText& json, const ShownStatistic& statistic) {
   json.text("name", statistic.name);
+  json.words("title", statistic.title);
   json.text("kind", statistic.kind);
   if (!statistic.columns.empty()) json.texts("columns", statistic.columns);
+  json.words("unit", statistic.unit);
   if (statistic.order) json.integer("order", static_cast<std::uint64_t>(*statistic.order));
   json.text("group_by", statistic.group_by);
   if (statistic.groups_per_unit) {
@@ -256,8 +265,10 @@ void write_statistic(JsonText& json, const ShownStatistic& statistic) {
 
 // The keys that plans and reports have in common.
 void write_body(JsonText& json, const ReportModel& model) {
-  json.text("snapdp", std::string(version()));
+  json.text("snapdp", model.version);
   json.text("dataset", model.dataset);
+  json.words("title", model.title);
+  json.words("headline", model.headline);
   json.text("neighbors", model.neighbors);
   if (model.size) json.integer("size", *model.size);
   if (model.privacy_unit) {
@@ -276,6 +287,15 @@ void write_saving(JsonText& json, const Saving& saving) {
   json.real("accuracy", saving.accuracy);
   json.text("epsilon", to_string(saving.epsilon));
   if (saving.exact) json.reals("exact_probability", *saving.exact_now, *saving.exact);
+}
+
+void write_warning(JsonText& json, const ReportWarning& warning) {
+  json.text("statistic", warning.statistic);
+  if (warning.group) json.number("group", *warning.group);
+  json.text("bin", warning.bin);
+  json.text("q", warning.quantile);
+  json.text("kind", name_of(warning.what));
+  json.text("message", message(warning));
 }
 
 // Reading.
@@ -320,6 +340,10 @@ ShownQuantile read_quantile(const Json& json) {
   return {"", double_in(json.at("value")), double_in(interval.at(0)), double_in(interval.at(1))};
 }
 
+std::string words_in(const Json& json, const char* name) {
+  return json.contains(name) ? json.at(name).get<std::string>() : "";
+}
+
 ShownEntry read_entry(const Json& json) {
   ShownEntry entry;
   if (json.contains("quantiles")) {
@@ -331,7 +355,8 @@ ShownEntry read_entry(const Json& json) {
     entry.quantiles.push_back(read_quantile(json));
   } else if (json.contains("bins")) {
     for (const Json& bin : json.at("bins"))
-      entry.bins.push_back({bin.at("bin").get<std::string>(), number_in(bin.at("value"))});
+      entry.bins.push_back(
+          {bin.at("bin").get<std::string>(), number_in(bin.at("value")), words_in(bin, "label")});
   } else {
     entry.value = number_in(json.at("value"));
   }
@@ -345,16 +370,63 @@ ShownRange read_range(const Json& json) {
   return range;
 }
 
+// Of the mechanism what the writers show.
+ShownNoise read_noise(const Json& json) {
+  const auto given = [&](const char* name) -> std::optional<ShownNumber> {
+    if (!json.contains(name)) return std::nullopt;
+    return nullable_in(json.at(name));
+  };
+  ShownNoise noise;
+  noise.epsilon = number_in(json.at("epsilon"));
+  noise.sensitivity = given("sensitivity");
+  noise.scale = given("scale");
+  noise.grid = given("grid");
+  noise.mode = words_in(json, "mode");
+  noise.noise = words_in(json, "noise");
+  noise.loss_bound = words_in(json, "loss_bound");
+  noise.loss_basis = words_in(json, "loss_basis");
+  if (json.contains("range")) noise.range = read_range(json.at("range"));
+  return noise;
+}
+
+// Of the parts of a statistic, or of one of its groups.
+std::optional<ShownNumber> value_in(const Json& part) {
+  if (!part.contains("value")) return std::nullopt;
+  return number_in(part.at("value"));
+}
+
+void read_question(const Json& json, ShownStatistic& statistic) {
+  statistic.name = json.at("name").get<std::string>();
+  statistic.title = words_in(json, "title");
+  statistic.kind = words_in(json, "kind");
+  statistic.unit = words_in(json, "unit");
+  if (json.contains("columns")) statistic.columns = json.at("columns").get<std::vector<std::string>>();
+  constexpr int highest_order = 4;
+  if (json.contains("order")) statistic.order = std::clamp(whole_in<int>(json.at("order")), 1, highest_order);
+  if (json.contains("group_by")) statistic.group_by = json.at("group_by").get<std::string>();
+  if (!json.contains("bounds")) return;
+  for (const Json& ends : json.at("bounds"))
+    statistic.bounds.emplace_back(ends.at(0).get<std::string>(), ends.at(1).get<std::string>());
+}
+
 ShownStatistic read_statistic(const Json& json) {
   ShownStatistic statistic;
-  statistic.name = json.at("name").get<std::string>();
-  statistic.kind = json.value("kind", "");
+  read_question(json, statistic);
   statistic.constant = json.contains("constant");
-  statistic.noise.epsilon = number_in(json.at("epsilon"));
-  if (json.contains("grid") && json.at("grid").is_string()) statistic.noise.grid = number_in(json.at("grid"));
-  if (json.contains("range")) statistic.noise.range = read_range(json.at("range"));
+  statistic.noise = read_noise(json);
+  if (json.contains("parts")) {
+    for (const Json& part : json.at("parts")) {
+      statistic.parts.push_back({part.at("name").get<std::string>(),
+                                 value_in(part),
+                                 {},
+                                 read_noise(part),
+                                 read_accuracy(part.at("accuracy")),
+                                 {}});
+    }
+  }
   if (json.contains("rank_error")) {
     statistic.hierarchy.emplace();
+    if (json.contains("edges")) statistic.hierarchy->edges = whole_in<std::size_t>(json.at("edges"));
     statistic.hierarchy->rank_error = bound_in(json.at("rank_error"));
     statistic.hierarchy->alpha = json.at("alpha").get<std::string>();
   }
@@ -365,8 +437,12 @@ ShownStatistic read_statistic(const Json& json) {
   }
   for (const Json& group : json.at("groups")) {
     statistic.groups.push_back(read_entry(group));
-    statistic.groups.back().key = number_in(group.at("key"));
-    if (group.contains("accuracy")) statistic.groups.back().accuracy = read_accuracy(group.at("accuracy"));
+    ShownEntry& entry = statistic.groups.back();
+    entry.key = number_in(group.at("key"));
+    entry.words = words_in(group, "label");
+    if (group.contains("accuracy")) entry.accuracy = read_accuracy(group.at("accuracy"));
+    if (!group.contains("parts")) continue;
+    for (const Json& part : group.at("parts")) entry.parts.push_back(number_in(part.at("value")));
   }
   if (statistic.groups.empty()) throw std::invalid_argument("no groups");
   return statistic;
@@ -396,6 +472,8 @@ std::string report_json(const ReportModel& model) {
   json.open('{');
   json.key("release").raw(model.release ? std::to_string(*model.release) : "null");
   write_body(json, model);
+  json.objects("warnings", model.warnings,
+               [&](const ReportWarning& warning) { write_warning(json, warning); });
   json.key("ledger").open('{');
   json.number("spent", model.spent);
   json.number("remaining", model.remaining);
@@ -407,7 +485,10 @@ std::string report_json(const ReportModel& model) {
 ReportModel read_report(std::string_view text) {
   const Json json = Json::parse(text);
   ReportModel model;
+  model.version = words_in(json, "snapdp");
   model.dataset = json.at("dataset").get<std::string>();
+  model.title = words_in(json, "title");
+  model.headline = words_in(json, "headline");
   model.neighbors = json.at("neighbors").get<std::string>();
   if (json.contains("size")) model.size = whole_in<std::uint64_t>(json.at("size"));
   if (json.contains("privacy_unit")) {
@@ -423,6 +504,7 @@ ReportModel read_report(std::string_view text) {
   if (!json.at("release").is_null()) model.release = whole_in<std::int64_t>(json.at("release"));
   model.spent = number_in(json.at("ledger").at("spent"));
   model.remaining = number_in(json.at("ledger").at("remaining"));
+  model.warnings = warnings_of(model);
   return model;
 }
 

@@ -5,9 +5,11 @@
 
 #include "framework/shared/memory_reserve.h"
 #include "release/kinds/kind.h"
+#include "release/report_numbers.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/bounds.h"
 #include "snapdp/mechanism/law.h"
+#include "snapdp/version.h"
 
 namespace snapdp::release_internal {
 namespace {
@@ -242,15 +244,15 @@ ShownStatistic statistic_of(const PlannedStatistic& statistic, const ShownValues
   const StatisticSpecification& specification = statistic.specification;
   ShownStatistic shown;
   shown.name = specification.name;
+  shown.title = specification.title;
   shown.kind = to_string(specification.kind);
   shown.columns = specification.columns;
   if (kind_of(specification).has_key("order")) shown.order = specification.order;
   shown.group_by = specification.group_by;
   shown.groups_per_unit = specification.groups_per_unit;
-  if (!statistic.hierarchy) {
-    for (const Bounds& bounds : statistic.bounds)
-      shown.bounds.emplace_back(to_string(bounds.lower()), to_string(bounds.upper()));
-  }
+  // Of quantiles: the outer edges.
+  for (const Bounds& bounds : statistic.bounds)
+    shown.bounds.emplace_back(to_string(bounds.lower()), to_string(bounds.upper()));
   if (statistic.constant) {
     add_constant(shown, statistic);
     return shown;
@@ -267,10 +269,30 @@ ShownStatistic statistic_of(const PlannedStatistic& statistic, const ShownValues
   return shown;
 }
 
+// What people call the groups, the bins and the unit of what is asked.
+void add_words(ShownStatistic& statistic, const Declaration& data) {
+  if (statistic.group_by) {
+    const ColumnDeclaration& column = data.column(*statistic.group_by);
+    for (ShownEntry& group : statistic.groups) group.words = column.label_of(group.key.text);
+  }
+  if (statistic.columns.size() != 1) return;
+  const ColumnDeclaration& column = data.column(statistic.columns.front());
+  const Kind* kind = find_kind(statistic.kind);
+  if (kind != nullptr && kind->has_unit_of_column()) statistic.unit = column.unit;
+  const auto label = [&](ShownEntry& entry) {
+    for (ShownBin& bin : entry.bins) bin.words = column.label_of(bin.label);
+  };
+  label(statistic.all);
+  for (ShownEntry& group : statistic.groups) label(group);
+}
+
 ReportModel model_of(const Plan& plan, const std::vector<ShownValues>& values) {
   const Declaration& data = plan.specification().data;
   ReportModel model;
+  model.version = version();
   model.dataset = data.dataset;
+  model.title = data.title;
+  model.headline = plan.specification().headline;
   model.neighbors = to_string(data.neighbors);
   model.size = data.size;
   model.privacy_unit = data.privacy_unit;
@@ -278,6 +300,7 @@ ReportModel model_of(const Plan& plan, const std::vector<ShownValues>& values) {
   if (data.where) model.where = data.where->text();
   for (std::size_t i = 0; i < plan.statistics().size(); ++i)
     model.statistics.push_back(statistic_of(plan.statistics()[i], values[i]));
+  for (ShownStatistic& statistic : model.statistics) add_words(statistic, data);
   model.certificate = certificate_of(plan.certificate());
   return model;
 }
@@ -307,6 +330,10 @@ ReportModel model_of_report(const Plan& plan, const std::vector<ShownValues>& va
   model.release = release;
   model.spent = ShownNumber::quote(to_string(spent));
   model.remaining = ShownNumber::quote(to_string(remaining));
+  const bool stand_ins = std::any_of(values.begin(), values.end(), [](const ShownValues& of_statistic) {
+    return of_statistic.are_stand_ins();
+  });
+  model.warnings = stand_ins ? longest_warnings(model) : warnings_of(model);
   return model;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "snapdp/release/plan.h"
+#include "snapdp/release/report.h"
 
 namespace snapdp::release_internal {
 
@@ -26,6 +27,7 @@ class ShownValues {
   static ShownValues longest() { return ShownValues(Kind::longest, nullptr); }
 
   bool any() const { return kind_ != Kind::none; }
+  bool are_stand_ins() const { return kind_ == Kind::longest; }
   // Nothing for stand-ins.
   const std::vector<std::vector<Dyadic>>* released() const { return released_; }
 
@@ -101,6 +103,7 @@ struct ShownNoise {
 struct ShownBin {
   std::string label;
   std::optional<ShownNumber> value;
+  std::string words;  // what people call it; may be empty
 };
 
 struct ShownQuantile {
@@ -121,7 +124,8 @@ struct ShownPart {
 
 // What is released: of one group, or of all rows. There may be many.
 struct ShownEntry {
-  ShownNumber key;  // of a group
+  ShownNumber key;    // of a group
+  std::string words;  // what people call the group; may be empty
   std::optional<ShownNumber> value;
   std::optional<ShownAccuracy> accuracy;  // of what is computed from parts
   std::vector<ShownBin> bins;
@@ -140,6 +144,8 @@ struct ShownHierarchy {
 
 struct ShownStatistic {
   std::string name;
+  std::string title;  // words for people, like the unit; may be empty
+  std::string unit;   // of the values
   std::string kind;
   std::vector<std::string> columns;
   std::optional<int> order;
@@ -156,8 +162,39 @@ struct ShownStatistic {
   std::vector<ShownEntry> groups;  // empty without group_by
 };
 
+// Where a number may lie, whatever the rows are; nothing where there is no end.
+struct NumberRange {
+  std::optional<Rational> lower;
+  std::optional<Rational> upper;
+};
+
+// What to beware of in a released number. All follow from released and public numbers, and hence cost nothing.
+enum class Beware {
+  tells_nothing,  // the interval is the whole range
+  placeholder,    // no rows were told from none: the value stands for none
+  few_rows,       // the noisy number of rows is below its own error
+  at_bound,       // the value lies at an end of the range, where noise was cut off
+  reaches_lower,  // the interval reaches the lower end of the range
+  reaches_upper,  // the upper end
+  outer_edge,     // the interval of a quantile ends at an outer edge
+  sign_not_told,  // the interval of a covariance or correlation holds 0
+  below_zero,     // a count below 0
+  rows_missing,   // all bins together hold far fewer rows than there are
+};
+
+struct ReportWarning {
+  std::string statistic;
+  std::optional<ShownNumber> group = {};
+  std::optional<std::string> bin = {};
+  std::optional<std::string> quantile = {};
+  Beware what = Beware::tells_nothing;
+  std::uint64_t more = 0;  // instead of one number: so many more of the statistic
+};
+
 struct ReportModel {
   std::string dataset;
+  std::string title;  // words for people; may be empty
+  std::string headline;
   std::string neighbors;
   std::optional<std::uint64_t> size;
   std::optional<std::string> privacy_unit;
@@ -167,7 +204,9 @@ struct ReportModel {
   std::optional<ShownCertificate> certificate;  // reports of older versions have none
 
   // Of a report.
+  std::string version;  // of the program that made it
   std::optional<std::int64_t> release;
+  std::vector<ReportWarning> warnings;
   ShownNumber spent;
   ShownNumber remaining;
   // Of a plan.
@@ -189,11 +228,16 @@ constexpr double longest_double = std::numeric_limits<double>::lowest();
 
 std::string plan_json(const ReportModel& model);
 std::string report_json(const ReportModel& model);
-// What the table of a report needs of what report_json() wrote, now or in an older version. Throws some std::exception when
-// `text` is something else.
+// What the writers below need of what report_json() wrote, now or in an older version. Throws some std::exception when `text`
+// is something else.
 ReportModel read_report(std::string_view text);
 
 std::string plan_table(const ReportModel& model, const TableStyle& style);
-std::string report_table(const ReportModel& model, const TableStyle& style);
+std::string report_table(const ReportModel& model, const ReportStyle& style,
+                         const ReportProvenance& provenance);
+std::string report_html(const ReportModel& model, const ReportProvenance& provenance,
+                        std::string_view record);
+std::string report_csv(const ReportModel& model);
+std::string report_markdown(const ReportModel& model);
 
 }  // namespace snapdp::release_internal

@@ -1,23 +1,16 @@
-// The tables of plans and reports.
+// The table of plans.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
 #include "release/kinds/kind.h"
 #include "release/report_model.h"
+#include "release/report_numbers.h"
 #include "release/shared/text_table.h"
 #include "snapdp/text.h"
 
 namespace snapdp::release_internal {
 namespace {
-
-// How an accuracy with its probability is written.
-std::string confidence(const Rational& alpha) {
-  const std::string percent = to_string(Rational((1 - alpha) * 100));
-  constexpr std::size_t longest = 7;
-  if (percent.size() <= longest) return percent + "%";
-  return "1 - " + short_number(alpha);
-}
 
 std::string three_digits(double value) {
   return round_up_to_digits(ShownNumber::of(value).rational(), 3);
@@ -27,81 +20,8 @@ std::string plus_minus(double accuracy) {
   return "\xc2\xb1" + (std::isfinite(accuracy) ? three_digits(accuracy) : "unbounded");
 }
 
-// A number with the digits that the grid or, for a quotient of two parts, the accuracy tells apart.
-std::string value_cell(const std::optional<ShownNumber>& grid, const std::optional<ShownAccuracy>& accuracy,
-                       const ShownNumber& value) {
-  const Rational number = value.rational();
-  if (grid) return grid->rational() == 0 ? to_string(number) : at_grid_resolution(number, grid->rational());
-  if (!accuracy) throw std::invalid_argument("a value with neither grid nor accuracy");
-  if (!std::isfinite(accuracy->tight)) return to_string(number);
-  return at_grid_resolution(number, ShownNumber::of(accuracy->tight).rational() / 100);
-}
-
-// The rate at which what is said about the errors of a statistic may fail; nothing when nothing is said.
-std::optional<std::string> alpha_of(const ShownStatistic& statistic) {
-  if (statistic.hierarchy) return statistic.hierarchy->alpha;
-  const std::vector<ShownEntry>& groups = statistic.groups;
-  for (const std::optional<ShownAccuracy>* accuracy :
-       {groups.empty() ? &statistic.all.accuracy : &groups.front().accuracy, &statistic.accuracy}) {
-    if (*accuracy) return (*accuracy)->alpha;
-  }
-  return std::nullopt;
-}
-
 bool is_simultaneous(const std::optional<ShownAccuracy>& accuracy) {
   return accuracy && accuracy->simultaneous;
-}
-
-// An end of an interval of values, as exactly as the JSON has it.
-std::string end_text(double end) {
-  std::string text = ShownNumber::of(end).text;
-  if (text.ends_with(".0")) text.resize(text.size() - 2);
-  return text;
-}
-
-// A quantile, with the digits that the farther end of its interval makes worth showing.
-std::string quantile_cell(const ShownQuantile& quantile) {
-  const auto exact = [](double number) { return ShownNumber::of(number).rational(); };
-  const Rational value = exact(quantile.value);
-  const Rational farther =
-      std::max(Rational(value - exact(quantile.lower)), Rational(exact(quantile.upper) - value));
-  return at_grid_resolution(value, Rational(farther / 100));
-}
-
-// What was chosen as the range of a statistic; its own public range goes without saying.
-std::string range_note(const ShownStatistic& statistic) {
-  if (!statistic.noise.range) return "";  // reports of older versions, and what has no number of its own
-  const ShownRange& range = *statistic.noise.range;
-  const std::string name = shown_text(statistic.name) + ": ";
-  if (range.choice == "public") return "";
-  if (range.choice == "none") return name + "values and outputs are not clamped.\n";
-  const auto end = [](const std::optional<ShownNumber>& bound) {
-    return to_string(to_double_nearest(bound.value().rational()));
-  };
-  const std::string ends = !range.lower   ? end(range.upper) + " or less"
-                           : !range.upper ? end(range.lower) + " or more"
-                                          : "[" + end(range.lower) + ", " + end(range.upper) + "]";
-  const std::string clamped = name + "values and outputs are clamped to " + ends;
-  if (range.choice == "declared")
-    return clamped + ", as declared; accuracies are about the exact value clamped to it.\n";
-  const bool many = !statistic.all.bins.empty() || !statistic.groups.empty();
-  return clamped + ", the public range widened so that a clamp binds with probability at most " +
-         short_number(range.gamma.value().rational()) + (many ? ", each number for itself.\n" : ".\n");
-}
-
-// What is certain of quantiles: nothing about ranks inside a bin, where rows cannot be told apart.
-std::string quantile_note(const ShownStatistic& statistic) {
-  const double error = statistic.hierarchy->rank_error;
-  const std::string rows = std::isfinite(error) ? three_digits(error) : "any number of";
-  const std::string every = statistic.groups.empty() ? "every quantile" : "every quantile of every group";
-  return shown_text(statistic.name) + ": with probability " +
-         confidence(parse_exact(statistic.hierarchy->alpha, "report")) + ", for " + every +
-         " at once: the exact one lies in the interval [lower, upper] told with the\n  release, and ranks "
-         "are "
-         "right to " +
-         rows + " rows at the edges around the released one: of N rows, at most q N + " + rows +
-         "\n  lie below its bin and at least q N - " + rows +
-         " below the end of its bin. Inside a bin rows cannot be told apart.\n";
 }
 
 // Why there is no accuracy, in plans.
@@ -127,21 +47,6 @@ class StatisticTable {
       alpha_ = *alpha;
       shows_accuracy_ = shows_accuracy_ || !statistic.hierarchy;
     }
-  }
-
-  std::string report() const {
-    TextTable table({{"statistic", TextTable::Align::left},
-                     {"value", TextTable::Align::right},
-                     {header("accuracy"), TextTable::Align::right},
-                     {header("all at once"), TextTable::Align::right},
-                     {"epsilon", TextTable::Align::right}});
-    for (const ShownStatistic& statistic : model_.statistics) {
-      add_entry(table, statistic, statistic.all, statistic.name, "  ",
-                short_number(statistic.noise.epsilon.rational()));
-      for (const ShownEntry& group : statistic.groups)
-        add_entry(table, statistic, group, "  " + group.key.text, "    ", "");
-    }
-    return table.to_string(style_);
   }
 
   std::string plan() const {
@@ -250,33 +155,6 @@ class StatisticTable {
   }
 
  private:
-  // The row of a statistic or a group, and those of its bins or quantiles.
-  void add_entry(TextTable& table, const ShownStatistic& statistic, const ShownEntry& entry,
-                 const std::string& label, const std::string& indent, const std::string& epsilon) const {
-    const std::optional<ShownNumber>& grid = statistic.noise.grid;
-    // What is computed from parts has an accuracy of its own, in each group; others have that of the statistic.
-    const bool is_group = &entry != &statistic.all;
-    const std::optional<ShownAccuracy>& accuracy =
-        entry.accuracy || is_group ? entry.accuracy : statistic.accuracy;
-    std::string value;
-    const ShownQuantile* median = entry.is_median() ? &entry.quantiles.front() : nullptr;
-    if (median != nullptr) value = quantile_cell(*median);
-    if (entry.value) value = value_cell(grid, accuracy, *entry.value);
-    table.add({label, value, median != nullptr ? interval_cell(statistic, *median) : accuracy_cell(accuracy),
-               simultaneous_cell(accuracy), epsilon});
-    for (const ShownQuantile& quantile : entry.quantiles) {
-      if (median == nullptr)
-        table.add({indent + quantile.q, quantile_cell(quantile), interval_cell(statistic, quantile)});
-    }
-    for (const ShownBin& bin : entry.bins)
-      table.add({indent + bin.label, value_cell(grid, statistic.accuracy, bin.value.value())});
-  }
-
-  std::string interval_cell(const ShownStatistic& statistic, const ShownQuantile& quantile) const {
-    return "[" + end_text(quantile.lower) + ", " + end_text(quantile.upper) + "]" +
-           level(statistic.hierarchy.value().alpha);
-  }
-
   // No "\xc2\xb1" stands without its level: in the header when it is the same everywhere, else behind each number.
   std::string header(const std::string& title) const {
     return same_alpha_ && !alpha_.empty() ? title + " " + confidence(parse_exact(alpha_, "alpha")) : title;
@@ -340,14 +218,6 @@ std::string plan_table(const ReportModel& model, const TableStyle& style) {
   return "Plan for " + data_line(model) + "\n\n" + table.plan() + "\n" + table.utility() +
          savings_text(model) + table.notes() + "This run costs epsilon " + short_number(model.planned) +
          " of the " + short_number_down(model.budget) + " that [budget] allows.\n";
-}
-
-std::string report_table(const ReportModel& model, const TableStyle& style) {
-  const StatisticTable table(model, style);
-  return (model.release ? "Release " + std::to_string(*model.release) : "Statistics") + " of " +
-         data_line(model) + "\n\n" + table.report() + "\n" + table.notes() + "Ledger: epsilon " +
-         short_number(model.spent.rational()) + " spent, " + short_number_down(model.remaining.rational()) +
-         " remaining.\n";
 }
 
 }  // namespace snapdp::release_internal

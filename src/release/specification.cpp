@@ -19,6 +19,7 @@ namespace {
 
 // Of all kinds.
 const std::vector<std::string> statistic_keys = {"name",
+                                                 "title",
                                                  "kind",
                                                  "column",
                                                  "columns",
@@ -395,6 +396,7 @@ class StatisticReader {
   StatisticSpecification read() && {
     statistic_.line = table_.line();
     faults_.hold([&] { statistic_.name = get_name(table_, "name"); });
+    if (table_.has("title")) faults_.hold([&] { statistic_.title = get_name(table_, "title"); });
     if (!faults_.hold([&] { read_kind(); })) return std::move(statistic_);
     const Kind& kind = kind_of(statistic_);
     find_foreign_keys(table_, kind, faults_);
@@ -531,6 +533,7 @@ Specification Specification::parse(std::string_view text, const std::string& nam
   specification.text = text;
   specification.name = document.name();
   specification.folder = folder;
+  if (root.has("headline")) faults.hold([&] { specification.headline = get_name(root, "headline"); });
   std::optional<Declaration> data;
   faults.hold([&] {
     if (!declared && !root.has("data")) {

@@ -88,6 +88,7 @@ class AllCommandsTest : public ToolTest {
         {"plan", {{"people.toml"}, {}}},
         {"explain", {{"people.toml"}, {}}},
         {"release", {{"people.toml"}, {{"--ledger", "people.ledger"}, {"--yes", std::nullopt}}}},
+        {"report", {{"people.ledger"}, {{"--release", "1"}}}},
         {"ledger create", {{"new.ledger", "people.toml"}, {{"--epsilon", "1"}}}},
         {"ledger show", {{"people.ledger"}, {}}},
         {"ledger anchor", {{"people.ledger"}, {}}},

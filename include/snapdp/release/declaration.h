@@ -92,7 +92,14 @@ struct ColumnDeclaration {
   std::optional<AtomType> type;  // absent: real, unless a statistic says otherwise
   std::optional<DecimalBounds> bounds;
   PublicValues values;      // categories or keys
-  std::string description;  // words for people
+  std::string description;  // words for people, as all that follow: they change no number
+  std::string unit;         // "dollars a year"
+  // What people call a value or a bin, by what reports call it ("9", "[0, 20)"); numbers in the form of
+  // to_string(Rational).
+  std::map<std::string, std::string> labels;
+
+  // The label of a value or a bin; empty when there is none.
+  std::string label_of(const std::string& value) const;
 };
 
 struct Declaration {
@@ -109,6 +116,7 @@ struct Declaration {
   std::optional<Format> format;   // absent: by the extension of the data file
   std::optional<char> delimiter;  // of CSV; absent: a tab for .tsv, else a comma
   std::string dataset;
+  std::string title;  // words for people; may be empty
   Neighbors neighbors = Neighbors::change_one;
   std::optional<std::uint64_t> size;           // change-one: the public number of rows
   std::optional<std::uint64_t> expected_size;  // add-remove: a public guess, used for planning only

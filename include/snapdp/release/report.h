@@ -3,6 +3,7 @@
 // know.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +21,23 @@ namespace snapdp {
 namespace release_internal {
 struct ReportModel;
 }
+
+// How a report looks on a terminal. Without marks, for files and pipes, every row reads the same.
+struct ReportStyle {
+  enum class Marks { none, ascii, utf8 };  // bars
+
+  bool color = false;  // by ANSI escapes; no color says anything that words do not
+  Marks marks = Marks::none;
+  bool all_digits = false;  // of values and intervals, not only those that the noise allows
+  std::size_t width = 80;   // in columns; bars fill what is left, and go first
+};
+
+// What a ledger knows of a report besides the report itself; each may be empty.
+struct ReportProvenance {
+  std::string time;    // of the debit, as in LedgerEntry
+  std::string anchor;  // of the ledger now (to_string(LedgerAnchor))
+  std::string ledger;  // the name of its file, for commands that a reader may repeat
+};
 
 class Report {
  public:
@@ -40,8 +58,20 @@ class Report {
   // A stored report. Throws bad_data when `text` is none.
   static Report from_json(std::string_view text);
 
+  // The record, which is what a ledger keeps. All that follows are views of it: rounded to what the noise
+  // allows, every number with its interval, and with warnings where a number must not be taken at face value.
+  // Texts of the specification are escaped as the form needs it. None of them fails but for lack of memory.
   const std::string& json() const { return json_; }
-  std::string to_table(const TableStyle& style = {}) const;
+  // For a terminal, or as plain text.
+  std::string to_table(const ReportStyle& style = {}, const ReportProvenance& provenance = {}) const;
+  // One page of HTML in UTF-8 that runs no script and loads nothing, for screens and for paper.
+  std::string to_html(const ReportProvenance& provenance = {}) const;
+  // RFC 4180: one line a number, all digits. The columns are statistic, group, bin, value, lower, upper, alpha
+  // and epsilon: the ends of the interval that holds the exact number except with probability alpha, blank where
+  // nothing bounds it, and the price of the whole statistic. bin is the bin, or which quantile.
+  std::string to_csv() const;
+  // GitHub's Markdown: tables without bars.
+  std::string to_markdown() const;
 
  private:
   Report(std::shared_ptr<const release_internal::ReportModel> model, std::string json);

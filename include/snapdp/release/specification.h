@@ -57,6 +57,7 @@ std::vector<std::string> parts_of(StatisticKind kind, Neighbors neighbors);
 // One [[statistic]].
 struct StatisticSpecification {
   std::string name;
+  std::string title;  // words for people; may be empty
   StatisticKind kind = StatisticKind::count;
   std::vector<std::string> columns;   // none for a count, two for a covariance or correlation, else one
   std::optional<AtomType> type;       // as stated or declared; absent: real
@@ -103,6 +104,7 @@ struct Specification {
   std::filesystem::path folder;       // of the file; relative paths start there
   std::filesystem::path stated_path;  // where the file itself says that the data lie; may be empty
   Declaration data;                   // what is in force of the dataset
+  std::string headline;               // words for people, of the whole release; may be empty
   Rational budget;                    // caps the run
   std::vector<StatisticSpecification> statistics;
 

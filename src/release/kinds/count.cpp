@@ -13,6 +13,11 @@ class CountKind final : public Kind {
     return {{"", [](const StatisticRows&) { return make_count(); }}};
   }
   bool is_integer(const StatisticSpecification&) const override { return true; }
+  bool is_count() const override { return true; }
+  NumberRange public_range(const std::vector<DecimalBounds>&, std::optional<std::uint64_t> size,
+                           int) const override {
+    return range_of_count(size);
+  }
   bool is_constant(Neighbors neighbors, const StatisticSpecification&) const override {
     return neighbors == Neighbors::change_one;
   }

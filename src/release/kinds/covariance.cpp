@@ -53,6 +53,12 @@ class CovarianceKind final : public Kind {
     return parts_of_covariance();
   }
   bool is_second_moment() const override { return true; }
+  bool has_sign() const override { return true; }
+  NumberRange public_range(const std::vector<DecimalBounds>& bounds, std::optional<std::uint64_t> size,
+                           int) const override {
+    const Rational greatest = greatest_second_moment(bounds.front(), bounds.back(), size);
+    return {Rational(-greatest), greatest};
+  }
   Composed compose(const ReleasedParts& parts, const std::vector<Bounds>& bounds) const override {
     const ReleasedPart covariance = covariance_of(parts, bounds);
     return {covariance.value.to_double_nearest(), covariance.accuracy};
@@ -81,6 +87,11 @@ class CorrelationKind final : public Kind {
     return parts;
   }
   bool is_second_moment() const override { return true; }
+  bool has_sign() const override { return true; }
+  NumberRange public_range(const std::vector<DecimalBounds>&, std::optional<std::uint64_t>,
+                           int) const override {
+    return {Rational(-1), Rational(1)};
+  }
   Composed compose(const ReleasedParts& parts, const std::vector<Bounds>& bounds) const override {
     const ReleasedPart covariance = covariance_of(parts, bounds);
     const ReleasedPart variance_x = variance_of(parts, bounds[0], "variance_x", "sum_x", "squares_x");

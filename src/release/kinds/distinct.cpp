@@ -24,6 +24,12 @@ class DistinctKind final : public Kind {
              }}};
   }
   bool is_integer(const StatisticSpecification&) const override { return true; }
+  bool is_count() const override { return true; }
+  // Its upper end is the number of values that are looked for, which a report has as the mechanism's range.
+  NumberRange public_range(const std::vector<DecimalBounds>&, std::optional<std::uint64_t>,
+                           int) const override {
+    return range_of_count(std::nullopt);
+  }
 };
 
 }  // namespace

@@ -25,6 +25,11 @@ class HistogramKind final : public Kind {
              }}};
   }
   bool is_integer(const StatisticSpecification&) const override { return true; }
+  bool is_count() const override { return true; }
+  NumberRange public_range(const std::vector<DecimalBounds>&, std::optional<std::uint64_t> size,
+                           int) const override {
+    return range_of_count(size);
+  }
   void prepare(const Declaration&, PlannedStatistic& planned) const override {
     planned.bins = bins_of(planned.specification).labels();
   }
@@ -33,7 +38,7 @@ class HistogramKind final : public Kind {
     const std::size_t first = group * planned.bins.size();
     entry.bins.reserve(planned.bins.size());
     for (const std::string& label : planned.bins) {
-      ShownBin& bin = entry.bins.emplace_back(ShownBin{label, {}});
+      ShownBin& bin = entry.bins.emplace_back(ShownBin{label, {}, {}});
       if (values.any()) bin.value = released_number(planned, values, first + entry.bins.size() - 1);
     }
   }

@@ -66,6 +66,20 @@ Partial<Aggregation> StatisticRows::clamped(Partial<Aggregation> statistic) cons
       });
 }
 
+NumberRange range_of_count(std::optional<std::uint64_t> size) {
+  NumberRange range{Rational(0), {}};
+  if (size) range.upper = Rational(Integer(static_cast<unsigned long>(*size)));
+  return range;
+}
+
+Rational greatest_second_moment(const DecimalBounds& x, const DecimalBounds& y,
+                                std::optional<std::uint64_t> size) {
+  const Rational rows(Integer(static_cast<unsigned long>(size.value_or(2))));
+  const bool even = size.value_or(2) % 2 == 0;
+  const Rational share = even ? Rational(rows / (4 * (rows - 1))) : Rational((rows + 1) / (4 * rows));
+  return Rational((x.upper - x.lower) * (y.upper - y.lower) * share);
+}
+
 std::function<Partial<Aggregation>(const StatisticRows&)> of_complete_rows(Partial<Aggregation> statistic) {
   return [statistic = std::move(statistic)](const StatisticRows& rows) { return rows.complete(statistic); };
 }
@@ -112,6 +126,10 @@ Composed Kind::compose(const ReleasedParts&, const std::vector<Bounds>&) const {
   throw std::logic_error("this kind is released itself");
 }
 
+NumberRange Kind::public_range(const std::vector<DecimalBounds>&, std::optional<std::uint64_t>, int) const {
+  return {};
+}
+
 void Kind::add_values(ShownEntry& entry, const PlannedStatistic& planned, const ShownValues& values,
                       std::size_t group) const {
   if (values.any()) entry.value = released_number(planned, values, group);
@@ -142,6 +160,13 @@ const std::vector<const Kind*>& all_kinds() {
 
 const Kind& kind_of(StatisticKind kind) {
   return *all_kinds().at(static_cast<std::size_t>(kind));
+}
+
+const Kind* find_kind(const std::string& name) {
+  for (const Kind* kind : all_kinds()) {
+    if (kind->name() == name) return kind;
+  }
+  return nullptr;
 }
 
 Rational part_alpha(const StatisticSpecification& statistic) {

@@ -60,6 +60,14 @@ struct KindPart {
 std::function<Partial<Aggregation>(const StatisticRows&)> of_complete_rows(Partial<Aggregation> statistic);
 std::function<Partial<Aggregation>(const StatisticRows&)> of_clamped_rows(Partial<Aggregation> statistic);
 
+// From 0 to the number of rows, where that is public.
+NumberRange range_of_count(std::optional<std::uint64_t> size);
+
+// The largest 1/(n-1) covariance of columns between these bounds (of equal columns: variance), which half the rows at either
+// end have: (b-a)(d-c) n/(n-1)/4 for even n, (b-a)(d-c) (n+1)/(4n) for odd n. Of a private number of rows that of two.
+Rational greatest_second_moment(const DecimalBounds& x, const DecimalBounds& y,
+                                std::optional<std::uint64_t> size);
+
 // By the names of the parts.
 using ReleasedParts = std::map<std::string, ReleasedPart>;
 using PartAccuracies = std::map<std::string, double>;
@@ -120,6 +128,16 @@ class Kind {
   // Why it cannot, whatever is known of the size; empty when it can.
   virtual std::string no_planned_accuracy() const { return ""; }
 
+  // Where its exact numbers lie, whatever the rows are; `size` where the number of rows is public.
+  virtual NumberRange public_range(const std::vector<DecimalBounds>& bounds,
+                                   std::optional<std::uint64_t> size, int order) const;
+  // Whether its numbers count rows, or values: none is below 0 without noise.
+  virtual bool is_count() const { return false; }
+  // Whether its sign is what is asked for.
+  virtual bool has_sign() const { return false; }
+  // Whether its numbers are in the unit of its column.
+  virtual bool has_unit_of_column() const { return false; }
+
   // What is released itself, of all rows or of group `group`.
   virtual void add_values(ShownEntry& entry, const PlannedStatistic& planned, const ShownValues& values,
                           std::size_t group) const;
@@ -136,6 +154,8 @@ const Kind& kind_of(StatisticKind kind);
 inline const Kind& kind_of(const StatisticSpecification& statistic) {
   return kind_of(statistic.kind);
 }
+// Null for a name that no kind has: a report may come from a later version.
+const Kind* find_kind(const std::string& name);
 
 // Each part misses its accuracy with this probability, so that all hold together except with the statistic's alpha.
 Rational part_alpha(const StatisticSpecification& statistic);

@@ -13,6 +13,11 @@ class MeanKind final : public Kind {
     if (neighbors == Neighbors::change_one) return {{"", of_clamped_rows(make_mean())}};
     return {{"sum", of_clamped_rows(make_centered_sum()), {0}}, {"count", of_complete_rows(make_count())}};
   }
+  bool has_unit_of_column() const override { return true; }
+  NumberRange public_range(const std::vector<DecimalBounds>& bounds, std::optional<std::uint64_t>,
+                           int) const override {
+    return {bounds.front().lower, bounds.front().upper};
+  }
   Dyadic constant(const Declaration&, const PlannedStatistic& planned) const override {
     return planned.bounds.front().lower();
   }

@@ -1,4 +1,6 @@
 // The mean of x^k.
+#include <algorithm>
+
 #include "release/kinds/kind.h"
 #include "snapdp/statistics/statistics.h"
 
@@ -26,6 +28,18 @@ class MomentKind final : public Kind {
     return {{"", [](const StatisticRows& rows) {
                return rows.clamped(make_moment(rows.planned().specification.order));
              }}};
+  }
+  NumberRange public_range(const std::vector<DecimalBounds>& bounds, std::optional<std::uint64_t>,
+                           int order) const override {
+    const auto& [lower, upper] = bounds.front();
+    Rational first = 1;
+    Rational last = 1;
+    for (int i = 0; i < order; ++i) {
+      first *= lower;
+      last *= upper;
+    }
+    const bool turns = order % 2 == 0 && lower < 0 && upper > 0;
+    return {turns ? Rational(0) : std::min(first, last), std::max(first, last)};
   }
   Dyadic constant(const Declaration&, const PlannedStatistic& planned) const override {
     Dyadic power(1);

@@ -56,6 +56,7 @@ class QuantilesKind final : public Kind {
              }}};
   }
   bool is_integer(const StatisticSpecification&) const override { return true; }
+  bool has_unit_of_column() const override { return true; }
   void prepare(const Declaration& data, PlannedStatistic& planned) const override {
     const StatisticSpecification& statistic = planned.specification;
     HierarchyLayout layout(cell_values(statistic.edges, statistic.type.value_or(AtomType::real), "edges"));

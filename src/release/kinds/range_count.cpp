@@ -18,6 +18,11 @@ class RangeCountKind final : public Kind {
              }}};
   }
   bool is_integer(const StatisticSpecification&) const override { return true; }
+  bool is_count() const override { return true; }
+  NumberRange public_range(const std::vector<DecimalBounds>&, std::optional<std::uint64_t> size,
+                           int) const override {
+    return range_of_count(size);
+  }
   bool is_constant(Neighbors, const StatisticSpecification&) const override { return false; }
   // Its bounds tell rows apart: they are rounded as cells are, not outward.
   void prepare(const Declaration&, PlannedStatistic& planned) const override {

@@ -13,6 +13,19 @@ class SumKind final : public Kind {
   bool is_integer(const StatisticSpecification& statistic) const override {
     return statistic.type == AtomType::integer;
   }
+  bool has_unit_of_column() const override { return true; }
+  NumberRange public_range(const std::vector<DecimalBounds>& bounds, std::optional<std::uint64_t> size,
+                           int) const override {
+    const auto& [lower, upper] = bounds.front();
+    NumberRange range;
+    if (size) {
+      const Rational rows(Integer(static_cast<unsigned long>(*size)));
+      return {Rational(rows * lower), Rational(rows * upper)};
+    }
+    if (lower >= 0) range.lower = 0;
+    if (upper <= 0) range.upper = 0;
+    return range;
+  }
   // Of a private number of rows only zeros have a constant sum.
   bool is_constant(Neighbors neighbors, const StatisticSpecification& statistic) const override {
     return Kind::is_constant(neighbors, statistic) &&

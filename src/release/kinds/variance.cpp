@@ -1,4 +1,6 @@
 // The variance of a column and its square root, the standard deviation.
+#include <cmath>
+
 #include "release/kinds/kind.h"
 #include "snapdp/statistics/statistics.h"
 
@@ -26,6 +28,11 @@ double planned_variance(const PartAccuracies& parts, const Bounds& bounds, std::
   return planned_variance_accuracy(bounds, size, parts.at("count"), parts.at("sum"), parts.at("squares"));
 }
 
+// From 0 to what greatest_second_moment() says.
+NumberRange range_of_variance(const std::vector<DecimalBounds>& bounds, std::optional<std::uint64_t> size) {
+  return {Rational(0), greatest_second_moment(bounds.front(), bounds.front(), size)};
+}
+
 class VarianceKind final : public Kind {
  public:
   VarianceKind() : Kind(StatisticKind::variance, "variance", {"column", "type", "bounds", "split"}) {}
@@ -35,6 +42,10 @@ class VarianceKind final : public Kind {
     return parts_of_variance();
   }
   bool is_second_moment() const override { return true; }
+  NumberRange public_range(const std::vector<DecimalBounds>& bounds, std::optional<std::uint64_t> size,
+                           int) const override {
+    return range_of_variance(bounds, size);
+  }
   Composed compose(const ReleasedParts& parts, const std::vector<Bounds>& bounds) const override {
     const ReleasedPart variance = variance_of(parts, bounds[0]);
     return {variance.value.to_double_nearest(), variance.accuracy};
@@ -56,6 +67,14 @@ class StandardDeviationKind final : public Kind {
     return parts_of_variance();
   }
   bool is_second_moment() const override { return true; }
+  bool has_unit_of_column() const override { return true; }
+  NumberRange public_range(const std::vector<DecimalBounds>& bounds, std::optional<std::uint64_t> size,
+                           int) const override {
+    const NumberRange variance = range_of_variance(bounds, size);
+    const double upper = std::sqrt(to_double_nearest(*variance.upper));
+    if (!std::isfinite(upper)) return {Rational(0), {}};
+    return {Rational(0), Rational(upper)};
+  }
   Composed compose(const ReleasedParts& parts, const std::vector<Bounds>& bounds) const override {
     const ReleasedPart variance = variance_of(parts, bounds[0]);
     return {standard_deviation_from_variance(variance.value), standard_deviation_accuracy(variance)};

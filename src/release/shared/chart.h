@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace snapdp::chart {
+namespace snapdp::release_internal::chart {
 
 // Colours that remain apart for colour-blind readers (Okabe and Ito, Color Universal Design, 2008).
 inline constexpr std::string_view blue = "#0072b2";
@@ -20,7 +20,7 @@ inline constexpr std::string_view broad = "stroke-width=\"6\" stroke-opacity=\"0
 inline constexpr std::string_view dashed = "stroke-width=\"2\" stroke-dasharray=\"6 4\"";
 
 std::string number(double value, int decimals = 2);
-// Text with &, < and > as entities.
+// Text with &, <, > and quotes as entities: for text and attributes of SVG and HTML.
 std::string escaped(std::string_view text);
 
 using Ticks = std::vector<std::pair<double, std::string>>;
@@ -87,4 +87,4 @@ class Panel {
   Axis y_;
 };
 
-}  // namespace snapdp::chart
+}  // namespace snapdp::release_internal::chart

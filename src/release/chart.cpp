@@ -1,4 +1,4 @@
-#include "chart.h"
+#include "release/shared/chart.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace snapdp::chart {
+namespace snapdp::release_internal::chart {
 namespace {
 
 // As printf does, whatever the locale.
@@ -30,8 +30,27 @@ std::string number(double value, int decimals) {
 
 std::string escaped(std::string_view text) {
   std::string result;
+  result.reserve(text.size());
   for (const char c : text) {
-    result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\'':
+        result += "&#39;";
+        break;
+      default:
+        result += c;
+    }
   }
   return result;
 }
@@ -165,4 +184,4 @@ void Panel::frame() {
            "\" height=\"" + number(height_) + "\" fill=\"none\" stroke=\"#222222\"/>");
 }
 
-}  // namespace snapdp::chart
+}  // namespace snapdp::release_internal::chart

@@ -1,0 +1,52 @@
+// Reports as comma-separated values, RFC 4180.
+#include <cmath>
+
+#include "release/report_model.h"
+#include "release/report_numbers.h"
+
+namespace snapdp::release_internal {
+namespace {
+
+// Between quotes where the text has a comma, a quote or the end of a line.
+std::string cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+// The double next to the end, outward; blank where there is none.
+std::string end(const std::optional<Rational>& end, double (*round)(const Rational&)) {
+  if (!end) return "";
+  const double rounded = round(*end);
+  return std::isfinite(rounded) ? to_string(rounded) : "";
+}
+
+std::string value_text(const ReportedNumber& number) {
+  if (number.quantile != nullptr) return to_string(number.quantile->value);
+  return (number.bin != nullptr ? *number.bin->value : *number.entry->value).text;
+}
+
+}  // namespace
+
+std::string report_csv(const ReportModel& model) {
+  std::string text = "statistic,group,bin,value,lower,upper,alpha,epsilon\r\n";
+  for (const ShownStatistic& statistic : model.statistics) {
+    const std::string name = cell(statistic.name);
+    const std::string alpha = alpha_of(statistic).value_or("0");
+    for_each_number(model, statistic, [&](const ReportedNumber& number) {
+      const std::string group = number.entry == &statistic.all ? "" : number.entry->key.text;
+      const std::string bin = number.bin != nullptr        ? number.bin->label
+                              : number.quantile != nullptr ? number.quantile->q
+                                                           : "";
+      for (const std::string& field :
+           {name, cell(group), cell(bin), value_text(number), end(number.interval.lower, to_double_down),
+            end(number.interval.upper, to_double_up), alpha})
+        text += field + ",";
+      text += statistic.noise.epsilon.text + "\r\n";
+    });
+  }
+  return text;
+}
+
+}  // namespace snapdp::release_internal

@@ -1,0 +1,87 @@
+// Reports as GitHub's Markdown.
+#include <string_view>
+
+#include "release/presentation.h"
+#include "release/report_model.h"
+#include "release/report_words.h"
+#include "snapdp/text.h"
+
+namespace snapdp::release_internal {
+namespace {
+
+using Shape = PresentedStatistic::Shape;
+
+// Text that Markdown takes for nothing else, in a table's cell too. Any ASCII punctuation may stand behind a backslash.
+std::string plain(const std::string& text) {
+  constexpr std::string_view marks = "\\`*_{}[]<>()#+-!|~&$^=:@";
+  std::string result;
+  for (const char c : shown_text(text)) {
+    if (marks.find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string cell(const PresentedNumber& number) {
+  const std::string flag = number.bewares.empty() ? "" : " ▲";
+  return (number.tells_nothing() ? "not told" : number.value) + flag + " | " +
+         (number.lower.empty() ? "no lower end" : number.lower) + " to " +
+         (number.upper.empty() ? "no upper end" : number.upper);
+}
+
+std::string named(const std::string& code, const std::string& words) {
+  return words.empty() ? plain(code) : plain(words) + " (" + plain(code) + ")";
+}
+
+std::string label_of(const PresentedNumber& number) {
+  const std::string group = number.group.empty() ? "" : named(number.group, number.group_words);
+  const std::string part = number.part.empty() ? "" : named(number.part, number.part_words);
+  return group + (group.empty() || part.empty() ? "" : ", ") + part;
+}
+
+std::string single_numbers(const Presentation& shown) {
+  std::string text;
+  for (const PresentedStatistic& statistic : shown.statistics) {
+    if (statistic.shape != Shape::number) continue;
+    text += "| " + plain(statistic.title) + (statistic.unit.empty() ? "" : ", " + plain(statistic.unit)) +
+            " | " + cell(statistic.numbers.front()) + " | " +
+            (statistic.level.empty() ? "exact" : statistic.level) + " | " + statistic.epsilon + " |\n";
+  }
+  if (text.empty()) return "";
+  return "\n| statistic | released | interval | level | ε |\n|---|--:|--:|--:|--:|\n" + text;
+}
+
+std::string list(const PresentedStatistic& statistic) {
+  std::string text = "\n## " + plain(statistic.title) + "\n\n" + plain(description(statistic)) +
+                     (statistic.unit.empty() ? "" : ", " + plain(statistic.unit)) + "; " +
+                     list_note(statistic) + "; ε " + statistic.epsilon +
+                     " for all\n\n| | released | interval |\n|---|--:|--:|\n";
+  for (const PresentedNumber& number : statistic.numbers)
+    text += "| " + label_of(number) + " | " + cell(number) + " |\n";
+  return text;
+}
+
+}  // namespace
+
+std::string report_markdown(const ReportModel& model) {
+  const Presentation shown = present(model);
+  std::string text = "# " + release_name(shown) + " of " + plain(shown.title) + "\n\n";
+  if (!shown.headline.empty()) text += "**" + plain(shown.headline) + "**\n\n";
+  text += "Random noise was added to each number. Hidden: " + plain(hidden_text(shown)) + ".\n";
+  if (shown.where) text += "\nRows that count: where " + plain(*shown.where) + "\n";
+  for (const PresentedWarning& warning : shown.warnings) {
+    text += "\n> ▲ **" + plain(titles(shown, warning)) + "**: " + plain(warning_text(warning)) + ".\n";
+  }
+  text += single_numbers(shown);
+  for (const PresentedStatistic& statistic : shown.statistics) {
+    if (statistic.shape != Shape::number) text += list(statistic);
+  }
+  const Belief belief = belief_after(shown.epsilon, 50);
+  text += "\nε " + short_number(shown.epsilon) + " was spent by this release, " + short_number(shown.spent) +
+          " by all so far; " + short_number_down(shown.remaining) +
+          " is left. Even chances (50%) become at most " + belief.most + "% by reading this release.\n\n" +
+          interval_note() + "\n";
+  return text;
+}
+
+}  // namespace snapdp::release_internal

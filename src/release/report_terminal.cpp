@@ -1,0 +1,357 @@
+// Reports for terminals, and as plain text. Bars are an addition: every row reads the same without them.
+#include <algorithm>
+#include <cmath>
+
+#include "release/presentation.h"
+#include "release/report_model.h"
+#include "release/report_numbers.h"
+#include "release/report_words.h"
+#include "release/shown_digits.h"
+#include "snapdp/text.h"
+
+namespace snapdp::release_internal {
+namespace {
+
+using Marks = ReportStyle::Marks;
+using Shape = PresentedStatistic::Shape;
+
+// The characters that bars are made of.
+struct MarkSet {
+  const char* solid;
+  const char* interval;
+  const char* tick;
+  const char* nothing;
+  const char* line;
+  const char* left_end;
+  const char* right_end;
+  const char* no_left_end;
+  const char* no_right_end;
+  const char* spent;
+  const char* left;
+  const char* beware;
+};
+
+const MarkSet& marks_of(Marks marks) {
+  static const MarkSet utf8 = {"█", "▒", "┃", "░", "─", "├", "┤", "←", "→", "▓", "·", "▲"};
+  static const MarkSet ascii = {"#", "-", "|", ".", " ", "[", "]", "<", ">", "=", ".", "!"};
+  return marks == Marks::utf8 ? utf8 : ascii;
+}
+
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
+std::string repeated(const char* mark, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += mark;
+  return text;
+}
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+  const std::string blanks(width - std::min(width, width_of(text)), ' ');
+  return right ? blanks + text : text + blanks;
+}
+
+std::string without_blanks_at_the_end(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+// Words broken into lines of `width` columns, all but the first indented.
+std::string wrapped(const std::string& text, std::size_t width, const std::string& indent) {
+  std::string result;
+  std::string line;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (!line.empty() && line != indent && width_of(line) + 1 + width_of(word) > width) {
+      result += line + "\n";
+      line = indent;
+    }
+    line += (line.empty() || line == indent ? "" : " ") + word;
+  }
+  return result + line + "\n";
+}
+
+class TerminalReport {
+ public:
+  TerminalReport(const Presentation& shown, const ReportStyle& style, const ReportProvenance& provenance)
+      : shown_(shown), style_(style), provenance_(provenance), marks_(marks_of(style.marks)) {}
+
+  std::string text() const {
+    std::string text = heading() + "\n";
+    text += single_numbers();
+    for (const PresentedStatistic& statistic : shown_.statistics) {
+      if (statistic.shape != Shape::number) text += list(statistic);
+    }
+    return text + warnings() + notes() + budget() + closing();
+  }
+
+ private:
+  enum Color { bold = 1, dim = 2, yellow = 33, blue = 34, cyan = 36 };
+
+  std::string painted(const std::string& text, Color color) const {
+    if (!style_.color || text.empty()) return text;
+    return "\x1b[" + std::to_string(color) + "m" + text + "\x1b[0m";
+  }
+
+  bool has_bars() const { return style_.marks != Marks::none; }
+  bool is_utf8() const { return style_.marks == Marks::utf8; }
+  // In plain ASCII outside UTF-8 terminals.
+  std::string number(const std::string& text) const { return is_utf8() ? text : ascii_number(text); }
+  std::string epsilon() const { return is_utf8() ? "ε" : "epsilon"; }
+
+  std::string heading() const {
+    const std::string name = release_name(shown_) + " of " + shown_text(shown_.title);
+    const std::string date = date_text(provenance_.time);
+    const std::size_t used = width_of(name) + width_of(date);
+    const std::string gap(date.empty() ? 0 : used + 2 < style_.width ? style_.width - used : 2, ' ');
+    std::string text = painted(name, bold) + gap + shown_text(date) + "\n";
+    if (shown_.title != shown_.dataset) text += "Dataset: " + shown_text(shown_.dataset) + "\n";
+    text += wrapped("Hidden: " + shown_text(hidden_text(shown_)) + ". Neighbors: " + shown_.neighbors + ".",
+                    style_.width, "  ");
+    if (shown_.where)
+      text += wrapped("Rows that count: where " + shown_text(*shown_.where), style_.width, "  ");
+    return text;
+  }
+
+  std::string interval(const PresentedNumber& number) const {
+    const auto end = [](const std::string& text) { return text.empty() ? std::string("no end") : text; };
+    return this->number("[" + end(number.lower) + ", " + end(number.upper) + "]");
+  }
+
+  std::string value(const PresentedNumber& number) const {
+    return number.tells_nothing() ? "-" : this->number(number.value);
+  }
+
+  std::string beware(const PresentedNumber& number) const {
+    return number.bewares.empty() ? "" : painted(marks_.beware, yellow);
+  }
+
+  // Columns of one table, as wide as their widest cell.
+  struct Widths {
+    std::size_t label = 0;
+    std::size_t value = 0;
+    std::size_t interval = 0;
+    std::size_t used() const { return 2 + label + 2 + value + 2 + interval; }
+  };
+
+  void widen(Widths& widths, const std::string& label, const PresentedNumber& number) const {
+    widths.label = std::max(widths.label, width_of(label));
+    widths.value = std::max(widths.value, width_of(value(number)));
+    widths.interval = std::max(widths.interval, width_of(interval(number)));
+  }
+
+  std::string cells(const Widths& widths, const std::string& label, const PresentedNumber& number) const {
+    return "  " + padded(label, widths.label, false) + "  " +
+           painted(padded(value(number), widths.value, true), bold) + "  " +
+           padded(interval(number), widths.interval, true);
+  }
+
+  // Marks of one kind, cell after cell, painted in one go.
+  std::string strip(const std::vector<const char*>& cells) const {
+    std::string text;
+    for (std::size_t begin = 0; begin < cells.size();) {
+      std::size_t end = begin;
+      while (end < cells.size() && cells[end] == cells[begin]) ++end;
+      const char* mark = cells[begin];
+      const std::string run = repeated(mark, end - begin);
+      if (mark == marks_.solid || mark == marks_.tick) {
+        text += painted(run, blue);
+      } else if (mark == marks_.interval) {
+        text += painted(run, cyan);
+      } else {
+        text += mark == marks_.line || mark == marks_.nothing ? painted(run, dim) : run;
+      }
+      begin = end;
+    }
+    return text;
+  }
+
+  static std::size_t cell_at(double place, std::size_t width) {
+    const auto cell = static_cast<std::size_t>(place * static_cast<double>(width));
+    return std::min(cell, width - 1);
+  }
+
+  std::vector<const char*> bar(const PresentedNumber& number, std::size_t width, const char* ground) const {
+    std::vector<const char*> cells(width, number.tells_nothing() ? marks_.nothing : ground);
+    if (number.tells_nothing()) return cells;
+    const Bar& bar = *number.bar;
+    const auto fill = [&](double from, double to, const char* mark) {
+      for (std::size_t i = cell_at(from, width); i <= cell_at(to, width); ++i) cells[i] = mark;
+    };
+    if (bar.solid_to > bar.solid_from) fill(bar.solid_from, bar.solid_to, marks_.solid);
+    fill(bar.from, bar.to, marks_.interval);
+    cells[cell_at(bar.tick, width)] = marks_.tick;
+    return cells;
+  }
+
+  // Single numbers, each on its own range, whose ends stand beside it.
+  std::string single_numbers() const {
+    std::vector<std::pair<const PresentedStatistic*, std::string>> rows;
+    Widths widths;
+    std::size_t left = 0;
+    std::size_t right = 0;
+    for (const PresentedStatistic& statistic : shown_.statistics) {
+      if (statistic.shape != Shape::number) continue;
+      const std::string label =
+          shown_text(statistic.title + (statistic.unit.empty() ? "" : ", " + statistic.unit));
+      rows.emplace_back(&statistic, label);
+      widen(widths, label, statistic.numbers.front());
+      left = std::max(left, width_of(number(statistic.axis.from)));
+      right = std::max(right, width_of(number(statistic.axis.to)));
+    }
+    if (rows.empty()) return "";
+    const std::string level = common_level(shown_);
+    const std::string within = level.empty() ? "within" : within_text(level);
+    widths.label = std::max(widths.label, width_of("statistic"));
+    widths.value = std::max(widths.value, width_of("released"));
+    widths.interval = std::max(widths.interval, width_of(within));
+    std::string text = "  " + padded("statistic", widths.label, false) + "  " +
+                       padded("released", widths.value, true) + "  " + padded(within, widths.interval, true);
+    const std::size_t around = widths.used() + 2 + left + 1 + 2 + 1 + right + 3;
+    const std::size_t room = has_bars() && around + least_bar <= style_.width ? style_.width - around : 0;
+    if (room > 0) text += "   " + std::string(left, ' ') + "on its public range";
+    text = painted(without_blanks_at_the_end(text), bold) + "\n";
+    for (const auto& [statistic, label] : rows) {
+      const PresentedNumber& number = statistic->numbers.front();
+      std::string line = cells(widths, label, number);
+      if (level.empty() && !statistic->level.empty()) line += " (" + statistic->level + ")";
+      if (room > 0 && number.bar) {
+        const PresentedAxis& axis = statistic->axis;
+        line += "  " + padded(this->number(axis.from), left, true) + " " +
+                (axis.open_below ? marks_.no_left_end : marks_.left_end) +
+                strip(bar(number, room, marks_.line)) +
+                (axis.open_above ? marks_.no_right_end : marks_.right_end) + " " +
+                (axis.open_above ? "" : this->number(axis.to));
+      }
+      const std::string flag = beware(number);
+      text += line + (flag.empty() ? "" : "  " + flag) + "\n";
+    }
+    return text + "\n";
+  }
+
+  // A statistic of many numbers, whose bars have one axis.
+  std::string list(const PresentedStatistic& statistic) const {
+    Widths widths;
+    for (const PresentedNumber& number : statistic.numbers) widen(widths, label_of(number), number);
+    const std::size_t around = widths.used() + 2 + 3;
+    const std::size_t room = has_bars() && around + least_bar <= style_.width ? style_.width - around : 0;
+    std::string title = shown_text(statistic.title);
+    if (statistic.title != statistic.name) title += " (" + shown_text(statistic.name) + ")";
+    title +=
+        ", " + shown_text(description(statistic) + (statistic.unit.empty() ? "" : ", " + statistic.unit));
+    std::string note = list_note(statistic);
+    if (room > 0) note += "; bars from " + number(statistic.axis.from) + " to " + number(statistic.axis.to);
+    std::string text = painted(title, bold);
+    const std::size_t used = width_of(title) + width_of(note);
+    text +=
+        used + 2 <= style_.width ? std::string(style_.width - used, ' ') + note + "\n" : "\n  " + note + "\n";
+    for (const PresentedNumber& number : statistic.numbers) {
+      std::string line = cells(widths, label_of(number), number);
+      if (room > 0 && number.bar) line += "  " + strip(bar(number, room, " "));
+      const std::string flag = beware(number);
+      text += without_blanks_at_the_end(line) + (flag.empty() ? "" : "  " + flag) + "\n";
+    }
+    return text + "\n";
+  }
+
+  static std::string label_of(const PresentedNumber& number) {
+    const auto named = [](const std::string& code, const std::string& words) {
+      return words.empty() ? code : code + " " + words;
+    };
+    std::string label = named(number.group, number.group_words);
+    const std::string part = named(number.part, number.part_words);
+    if (!part.empty()) label += (label.empty() ? "" : ", ") + part;
+    return shown_text(label);
+  }
+
+  static std::string within_text(const std::string& level) {
+    if (!level.ends_with('%')) return level + " within";
+    return level.substr(0, level.size() - 1) + " in 100 within";
+  }
+
+  std::string warnings() const {
+    std::string text;
+    for (const PresentedWarning& warning : shown_.warnings) {
+      const std::string line =
+          std::string(marks_.beware) + " " + titles(shown_, warning) + ": " + warning_text(warning) + ".";
+      text += painted(wrapped(shown_text(line), style_.width, "  "), yellow);
+    }
+    return text.empty() ? "" : text + "\n";
+  }
+
+  std::string notes() const {
+    std::string text;
+    for (const PresentedStatistic& statistic : shown_.statistics) {
+      text += statistic.range_note;
+      if (statistic.constant)
+        text += shown_text(statistic.name) +
+                ": a public constant; released exactly, without noise and without cost.\n";
+      text += statistic.quantile_note;
+    }
+    return text;
+  }
+
+  // Spent before, now, and left.
+  std::string budget() const {
+    const Rational total = Rational(shown_.spent + shown_.remaining);
+    const Rational before = Rational(shown_.spent - shown_.epsilon);
+    std::string text;
+    constexpr std::size_t room = 40;
+    if (has_bars() && shown_.release && total > 0 && before >= 0) {
+      const auto cells = [&](const Rational& part) {
+        return static_cast<std::size_t>(std::lround(to_double_nearest(Rational(part / total)) * room));
+      };
+      const std::size_t past = cells(before);
+      const std::size_t spent = std::max(past, cells(shown_.spent));
+      text = "  budget  0 " + painted(repeated(marks_.spent, past), dim) +
+             painted(repeated(marks_.solid, spent - past), blue) +
+             painted(repeated(marks_.left, room - spent), dim) + " " + short_number_down(total) + "   " +
+             marks_.spent + " before " + marks_.solid + " now " + marks_.left + " left\n";
+    }
+    text += "  " + epsilon() + " " + short_number(shown_.epsilon) + " spent now, " +
+            short_number(shown_.spent) + " in all, " + short_number_down(shown_.remaining) + " left.";
+    if (shown_.certificate) {
+      text += "  Loss at most " + short_number(parse_exact(*shown_.certificate, "report")) +
+              ": the certificate of these statistics together.";
+    }
+    return wrapped_keeping(text);
+  }
+
+  // The last line may be too long.
+  std::string wrapped_keeping(const std::string& text) const {
+    const std::size_t last = text.rfind('\n');
+    const std::size_t begin = last == std::string::npos ? 0 : last + 1;
+    return text.substr(0, begin) + "  " + wrapped(text.substr(begin + 2), style_.width - 2, "  ");
+  }
+
+  std::string closing() const {
+    std::string text = "\n  " + interval_note() + "\n";
+    if (provenance_.ledger.empty() || !shown_.release) return text;
+    const std::string ledger = shell_word(provenance_.ledger);
+    return text + "  Note where nobody can change it: snapdp ledger anchor " + ledger +
+           "\n  As a page: snapdp report " + ledger + " --release " + std::to_string(*shown_.release) +
+           " --html report.html\n";
+  }
+
+  static constexpr std::size_t least_bar = 10;
+
+  const Presentation& shown_;
+  const ReportStyle& style_;
+  const ReportProvenance& provenance_;
+  const MarkSet& marks_;
+};
+
+}  // namespace
+
+std::string report_table(const ReportModel& model, const ReportStyle& style,
+                         const ReportProvenance& provenance) {
+  const Presentation shown = present(model, style.all_digits ? Digits::all : Digits::meaningful);
+  return TerminalReport(shown, style, provenance).text();
+}
+
+}  // namespace snapdp::release_internal
