@@ -63,11 +63,26 @@ Html bar_strip(const PresentedNumber& number, const std::string& grid) {
   return strip.line(bar.tick, -2, 20, "t").finish();
 }
 
+// The ticks that have room: the first, the last, and of those between as many as do not touch.
 Html axis_strip(const PresentedAxis& axis) {
   Strip strip(16);
-  constexpr double near_end = 0.04;
-  for (const auto& [at, text] : axis.ticks)
-    strip.text(at, 12, at < near_end ? "start" : at > 1 - near_end ? "end" : "middle", text);
+  constexpr double of_character = 0.031;  // of a chart on paper, the narrowest
+  constexpr double gap = 0.02;
+  double taken = -gap;
+  for (std::size_t i = 0; i < axis.ticks.size(); ++i) {
+    const auto& [at, text] = axis.ticks[i];
+    const double half = of_character * static_cast<double>(text.size()) / 2;
+    const bool first = at < half;
+    const bool last = i + 1 == axis.ticks.size();
+    const double begin = first ? at : at - half;
+    const double end = begin + 2 * half;
+    const double room =
+        last ? 1.0
+             : axis.ticks.back().first - of_character * static_cast<double>(axis.ticks.back().second.size());
+    if (!last && (begin < taken + gap || end > room - gap)) continue;
+    strip.text(at, 12, first ? "start" : at > 1 - half ? "end" : "middle", text);
+    taken = end;
+  }
   return strip.finish();
 }
 
@@ -187,7 +202,7 @@ class ReportPage {
     const PresentedStatistic* first = leading();
     if (first == nullptr) return html << release_name(shown_) << " of " << shown_.title;
     const PresentedNumber& number = first->numbers.front();
-    html << first->title << " is ";
+    html << first->title << ": ";
     if (number.half_width.empty()) {
       html << "between " << number.lower << " and " << number.upper;
     } else {
@@ -330,7 +345,9 @@ class ReportPage {
 
   static Html caption(const PresentedStatistic& statistic) {
     Html html;
-    html << description(statistic);
+    std::string what = description(statistic);
+    if (!what.empty() && what[0] >= 'a' && what[0] <= 'z') what[0] = static_cast<char>(what[0] - 'a' + 'A');
+    html << what;
     if (!statistic.unit.empty()) html << ", in " << statistic.unit;
     html << ". ";
     if (statistic.is_quantiles) {

@@ -189,69 +189,81 @@ class TerminalReport {
     return cells;
   }
 
-  // Single numbers, each on its own range, whose ends stand beside it.
-  std::string single_numbers() const {
-    std::vector<std::pair<const PresentedStatistic*, std::string>> rows;
+  // What the rows of single numbers have in common.
+  struct SingleTable {
+    std::vector<const PresentedStatistic*> rows;
     Widths widths;
-    std::size_t left = 0;
+    std::string level;     // of all intervals; empty where it stands behind each
+    std::size_t left = 0;  // widths of the ends of the ranges
     std::size_t right = 0;
+    std::size_t room = 0;  // for a bar
+  };
+
+  SingleTable single_table() const {
+    SingleTable table;
+    table.level = common_level(shown_);
+    Widths& widths = table.widths;
+    widths = {width_of("statistic"), width_of("released"), width_of(within_text(table.level))};
     for (const PresentedStatistic& statistic : shown_.statistics) {
       if (statistic.shape != Shape::number) continue;
-      const std::string label =
-          shown_text(statistic.title + (statistic.unit.empty() ? "" : ", " + statistic.unit));
-      rows.emplace_back(&statistic, label);
-      widen(widths, label, statistic.numbers.front());
-      left = std::max(left, width_of(number(statistic.axis.from)));
-      right = std::max(right, width_of(number(statistic.axis.to)));
+      table.rows.push_back(&statistic);
+      widen(widths, shown_text(statistic.title), statistic.numbers.front());
+      table.left = std::max(table.left, width_of(number(statistic.axis.from)));
+      if (!statistic.axis.open_above)
+        table.right = std::max(table.right, width_of(number(statistic.axis.to)));
     }
-    if (rows.empty()) return "";
-    const std::string level = common_level(shown_);
-    const std::string within = level.empty() ? "within" : within_text(level);
-    widths.label = std::max(widths.label, width_of("statistic"));
-    widths.value = std::max(widths.value, width_of("released"));
-    widths.interval = std::max(widths.interval, width_of(within));
-    std::string text = "  " + padded("statistic", widths.label, false) + "  " +
-                       padded("released", widths.value, true) + "  " + padded(within, widths.interval, true);
-    const std::size_t around = widths.used() + 2 + left + 1 + 2 + 1 + right + 3;
-    const std::size_t room = has_bars() && around + least_bar <= style_.width ? style_.width - around : 0;
-    if (room > 0) text += "   " + std::string(left, ' ') + "on its public range";
-    text = painted(without_blanks_at_the_end(text), bold) + "\n";
-    for (const auto& [statistic, label] : rows) {
-      const PresentedNumber& number = statistic->numbers.front();
-      std::string line = cells(widths, label, number);
-      if (level.empty() && !statistic->level.empty()) line += " (" + statistic->level + ")";
-      if (room > 0 && number.bar) {
-        const PresentedAxis& axis = statistic->axis;
-        line += "  " + padded(this->number(axis.from), left, true) + " " +
-                (axis.open_below ? marks_.no_left_end : marks_.left_end) +
-                strip(bar(number, room, marks_.line)) +
-                (axis.open_above ? marks_.no_right_end : marks_.right_end) + " " +
-                (axis.open_above ? "" : this->number(axis.to));
-      }
-      const std::string flag = beware(number);
-      text += line + (flag.empty() ? "" : "  " + flag) + "\n";
-    }
+    constexpr std::size_t ends_and_gaps = 6;
+    constexpr std::size_t flag = 3;
+    const std::size_t level = table.level.empty() ? std::string_view(" (99.9%)").size() : 0;
+    const std::size_t around = widths.used() + level + table.left + table.right + ends_and_gaps + flag;
+    if (has_bars() && around + least_bar <= style_.width) table.room = style_.width - around;
+    return table;
+  }
+
+  // Single numbers, each on its own range, whose ends stand beside it; units stand below names.
+  std::string single_numbers() const {
+    const SingleTable table = single_table();
+    if (table.rows.empty()) return "";
+    const Widths& widths = table.widths;
+    std::string head = "  " + padded("statistic", widths.label, false) + "  " +
+                       padded("released", widths.value, true) + "  " +
+                       padded(within_text(table.level), widths.interval, true);
+    if (table.room > 0) head += "  " + std::string(table.left + 1, ' ') + "on its public range";
+    std::string text = painted(without_blanks_at_the_end(head), bold) + "\n";
+    for (const PresentedStatistic* statistic : table.rows) text += single_number(table, *statistic);
     return text + "\n";
+  }
+
+  std::string single_number(const SingleTable& table, const PresentedStatistic& statistic) const {
+    const PresentedNumber& number = statistic.numbers.front();
+    std::string line = cells(table.widths, shown_text(statistic.title), number);
+    if (table.level.empty() && !statistic.level.empty()) line += " (" + statistic.level + ")";
+    if (table.room > 0 && number.bar) {
+      const PresentedAxis& axis = statistic.axis;
+      line += "  " + padded(this->number(axis.from), table.left, true) + " " +
+              (axis.open_below ? marks_.no_left_end : marks_.left_end) +
+              strip(bar(number, table.room, marks_.line)) +
+              (axis.open_above ? std::string(marks_.no_right_end)
+                               : marks_.right_end + (" " + this->number(axis.to)));
+    }
+    const std::string flag = beware(number);
+    line += (flag.empty() ? "" : "  " + flag) + "\n";
+    if (!statistic.unit.empty()) line += painted("    " + shown_text(statistic.unit), dim) + "\n";
+    return line;
   }
 
   // A statistic of many numbers, whose bars have one axis.
   std::string list(const PresentedStatistic& statistic) const {
     Widths widths;
-    for (const PresentedNumber& number : statistic.numbers) widen(widths, label_of(number), number);
+    for (const PresentedNumber& number : statistic.numbers)
+      widen(widths, label_of(statistic, number), number);
     const std::size_t around = widths.used() + 2 + 3;
     const std::size_t room = has_bars() && around + least_bar <= style_.width ? style_.width - around : 0;
-    std::string title = shown_text(statistic.title);
-    if (statistic.title != statistic.name) title += " (" + shown_text(statistic.name) + ")";
-    title +=
-        ", " + shown_text(description(statistic) + (statistic.unit.empty() ? "" : ", " + statistic.unit));
     std::string note = list_note(statistic);
     if (room > 0) note += "; bars from " + number(statistic.axis.from) + " to " + number(statistic.axis.to);
-    std::string text = painted(title, bold);
-    const std::size_t used = width_of(title) + width_of(note);
-    text +=
-        used + 2 <= style_.width ? std::string(style_.width - used, ' ') + note + "\n" : "\n  " + note + "\n";
+    std::string text = list_head(statistic, note);
     for (const PresentedNumber& number : statistic.numbers) {
-      std::string line = cells(widths, label_of(number), number);
+      std::string line = cells(widths, label_of(statistic, number), number);
       if (room > 0 && number.bar) line += "  " + strip(bar(number, room, " "));
       const std::string flag = beware(number);
       text += without_blanks_at_the_end(line) + (flag.empty() ? "" : "  " + flag) + "\n";
@@ -259,17 +271,32 @@ class TerminalReport {
     return text + "\n";
   }
 
-  static std::string label_of(const PresentedNumber& number) {
+  // Title, description and note, on as few lines as they need.
+  std::string list_head(const PresentedStatistic& statistic, const std::string& note) const {
+    std::string title = shown_text(statistic.title);
+    if (statistic.title != statistic.name) title += " (" + shown_text(statistic.name) + ")";
+    const std::string what =
+        shown_text(description(statistic) + (statistic.unit.empty() ? "" : ", " + statistic.unit));
+    const std::size_t used = width_of(title) + 2 + width_of(what);
+    if (used > style_.width) return painted(title, bold) + "\n  " + what + "\n  " + note + "\n";
+    const std::string head = painted(title, bold) + ", " + what;
+    if (used + 2 + width_of(note) > style_.width) return head + "\n  " + note + "\n";
+    return head + std::string(style_.width - used - width_of(note), ' ') + note + "\n";
+  }
+
+  static std::string label_of(const PresentedStatistic& statistic, const PresentedNumber& number) {
     const auto named = [](const std::string& code, const std::string& words) {
-      return words.empty() ? code : code + " " + words;
+      return words.empty() ? code : code + ": " + words;
     };
     std::string label = named(number.group, number.group_words);
-    const std::string part = named(number.part, number.part_words);
+    const std::string part =
+        statistic.is_quantiles ? number.part_words : named(number.part, number.part_words);
     if (!part.empty()) label += (label.empty() ? "" : ", ") + part;
     return shown_text(label);
   }
 
   static std::string within_text(const std::string& level) {
+    if (level.empty()) return "within";
     if (!level.ends_with('%')) return level + " within";
     return level.substr(0, level.size() - 1) + " in 100 within";
   }
@@ -287,13 +314,22 @@ class TerminalReport {
   std::string notes() const {
     std::string text;
     for (const PresentedStatistic& statistic : shown_.statistics) {
-      text += statistic.range_note;
+      text += paragraph(statistic.range_note);
       if (statistic.constant)
-        text += shown_text(statistic.name) +
-                ": a public constant; released exactly, without noise and without cost.\n";
-      text += statistic.quantile_note;
+        text += paragraph(shown_text(statistic.name) +
+                          ": a public constant; released exactly, without noise and without cost.\n");
+      text += paragraph(statistic.quantile_note);
     }
-    return text;
+    return text.empty() ? "" : text + "\n";
+  }
+
+  // A line, or several that belong together, broken anew.
+  std::string paragraph(std::string lines) const {
+    if (lines.empty()) return "";
+    lines.pop_back();
+    for (std::size_t at = lines.find("\n  "); at != std::string::npos; at = lines.find("\n  "))
+      lines.replace(at, 3, " ");
+    return wrapped(lines, style_.width, "  ");
   }
 
   // Spent before, now, and left.

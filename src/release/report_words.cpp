@@ -1,5 +1,6 @@
 #include "release/report_words.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -66,7 +67,10 @@ std::string titles(const Presentation& shown, const PresentedWarning& warning) {
 }
 
 std::string warning_text(const PresentedWarning& warning) {
-  std::string which = joined(warning.numbers, "; ");
+  const bool lists =
+      std::any_of(warning.numbers.begin(), warning.numbers.end(),
+                  [](const std::string& number) { return number.find(',') != std::string::npos; });
+  std::string which = joined(warning.numbers, lists ? "; " : ", ");
   if (warning.more > 0) which += " and " + std::to_string(warning.more) + " more";
   return (which.empty() ? "" : which + ": ") + advice(warning.what);
 }
