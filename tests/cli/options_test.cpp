@@ -32,6 +32,7 @@ class OptionsTest : public AllCommandsTest {
 TEST_F(OptionsTest, TheLinesOfAllCommandsWork) {
   EXPECT_GE(commands().size(), 18U);
   for (const ToolCommand& command : commands()) {
+    if (command.name() == "ui") continue;  // goes on until it is ended: ui_test.cpp
     const Outcome outcome = run(working_line(command).words_of(command));
     EXPECT_EQ(outcome.code, 0) << command.name() << "\n" << outcome.error;
     EXPECT_EQ(command.positionals.size(), working_line(command).positionals.size());

@@ -85,6 +85,8 @@ class AllCommandsTest : public ToolTest {
         {"init",
          {{"people.csv"},
           {{"--declaration", "new.toml"}, {"--specification", "asked.toml"}, {"--yes", std::nullopt}}}},
+        {"ui", {{"."}, {}}},
+        {"check", {{"people.toml"}, {}}},
         {"plan", {{"people.toml"}, {}}},
         {"explain", {{"people.toml"}, {}}},
         {"release", {{"people.toml"}, {{"--ledger", "people.ledger"}, {"--yes", std::nullopt}}}},

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "release/replace.h"
 #include "snapdp/error.h"
@@ -101,7 +102,7 @@ TEST(Plan, AHistogramOfOneBinIsOneCount) {
   EXPECT_EQ(scale("categories = [1, 2]"), 4);
   EXPECT_THAT(plan_of(change_one_head,
                       statistic("h", "kind = \"histogram\"\ncolumn = \"x\"\ncategories = [1]\nepsilon = 1"))
-                  .to_table(),
+                  .to_table({.utility = true}),
               HasSubstr("histogram, 1 bin "));
 }
 
@@ -258,7 +259,7 @@ TEST(Plan, PublicConstantsCostNothing) {
     EXPECT_EQ(plan.statistics()[i].constant, constants[i]);
     EXPECT_TRUE(plan.statistics()[i].measurements.empty());
   }
-  EXPECT_THAT(plan.to_table(), HasSubstr("count: a public constant; released exactly"));
+  EXPECT_THAT(plan.to_table(), HasSubstr("exact, a public constant"));
   // Under add/remove a sum of equal values still tells how many there are.
   const Plan add_remove =
       plan_of(add_remove_head,
@@ -325,6 +326,94 @@ TEST(Plan, BeyondItsBudgetItCanBeLookedAt) {
   EXPECT_FALSE(full.is_affordable());
   EXPECT_EQ(refusal(add_remove_head, replaced(fixed, "12", "10") + weighed).parameter(), "weight");
   EXPECT_TRUE(plan_of(add_remove_head, replaced(fixed, "12", "10")).is_affordable());
+}
+
+// The first line that people read.
+TEST(Plan, SaysWhatItHides) {
+  const std::string count = statistic("n", "kind = \"count\"\nepsilon = 1");
+  const std::string mean = statistic("m", "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 1]\nepsilon = 1");
+  const std::string unit =
+      replaced(add_remove_head, "[budget]", "privacy_unit = \"pid\"\nmax_rows_per_unit = 3\n[budget]");
+  EXPECT_THAT(
+      one_line(plan_of(unit, count).to_table()),
+      HasSubstr(
+          "Nobody can tell, beyond a factor e^1, whether any one person (column pid, up to 3 rows) is in the "
+          "data."));
+  EXPECT_THAT(one_line(plan_of(add_remove_head, count).to_table()),
+              HasSubstr("whether any one row is in the data."));
+  EXPECT_THAT(one_line(plan_of(change_one_head, mean).to_table()), HasSubstr("what any one row says."));
+}
+
+TEST(Plan, FitsIntoEightyColumns) {
+  const std::string name =
+      "a name of \xc3\xa4 that is longer than any column of a table can be, and then some more of it";
+  const Plan plan = plan_of(
+      add_remove_head,
+      statistic(name, "kind = \"histogram\"\ncolumn = \"x\"\ncategories = [1, 2, 3]\nepsilon = 0.123456") +
+          statistic("m",
+                    "kind = \"correlation\"\ncolumns = [\"x\", \"y\"]\nbounds = [[0, 1], [0, "
+                    "1e100]]\nepsilon = 11"));
+  for (const TerminalStyle::Marks marks :
+       {TerminalStyle::Marks::none, TerminalStyle::Marks::ascii, TerminalStyle::Marks::utf8}) {
+    std::istringstream lines(
+        plan.to_table({.style = {.marks = marks}, .ledger = LedgerBalance{20, 1, 19, 1, {}}}));
+    std::string line;
+    while (std::getline(lines, line)) {
+      const auto columns = std::count_if(
+          line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; });
+      EXPECT_LE(columns, 80) << line;
+    }
+  }
+}
+
+TEST(Plan, SaysWhatWouldFit) {
+  const std::string statistics =
+      statistic("a", "kind = \"count\"\nepsilon = 8") + statistic("b", "kind = \"count\"\nepsilon = 4");
+  const Plan plan = plan_of(add_remove_head, statistics);
+  EXPECT_THAT(one_line(plan.to_table()),
+              AllOf(HasSubstr("12 of the 10 that [budget] allows: it does not fit."),
+                    HasSubstr("fit with every epsilon times 0.83, and accuracies about 1.2 times as wide, or "
+                              "without \"a\".")));
+  // The ledger may have less.
+  EXPECT_THAT(
+      one_line(plan.to_table({.ledger = LedgerBalance{20, 17, 3, 1, {}}})),
+      AllOf(HasSubstr("and the 3 that the ledger has left: it does not fit."), HasSubstr("times 0.25")));
+  EXPECT_THAT(one_line(plan.to_table({.ledger = LedgerBalance{20, 20, 0, 1, {}}})),
+              HasSubstr("Nothing is left to spend"));
+}
+
+TEST(Plan, WarnsBeforePaying) {
+  const auto messages = [](const Plan& plan, const std::optional<LedgerBalance>& ledger = std::nullopt) {
+    std::string text;
+    for (const PlanWarning& warning : plan.warnings(ledger))
+      text += warning.statistic + ": " + warning.message + "\n";
+    return text;
+  };
+  const std::string unit =
+      replaced(add_remove_head, "[budget]", "privacy_unit = \"pid\"\nmax_rows_per_unit = 3\n[budget]");
+  const std::string count = statistic("n", "kind = \"count\"\nepsilon = 1");
+  EXPECT_EQ(messages(plan_of(unit, count)), "");
+  EXPECT_THAT(messages(plan_of(unit, replaced(count, "epsilon = 1", "epsilon = 11"))),
+              HasSubstr("this run costs epsilon 11"));
+  EXPECT_THAT(messages(plan_of(unit, count), LedgerBalance{30, 20, 10, 1, {}}),
+              HasSubstr("has given away epsilon 21"));
+  EXPECT_EQ(messages(plan_of(unit, count), LedgerBalance{30, 19, 11, 1, {}}), "");
+  EXPECT_THAT(messages(plan_of(add_remove_head, count)), HasSubstr("no privacy unit is declared"));
+  const std::string mean = statistic("m", "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 1]\nepsilon = 1");
+  for (const char* name : {"id", "PID", "user_id", "personId", "SSN"}) {
+    EXPECT_THAT(messages(plan_of(
+                    std::string(change_one_head) + "[columns." + name + "]\ntype = \"integer\"\n", mean)),
+                HasSubstr("\"" + std::string(name) + "\" looks like an identifier"));
+  }
+  for (const char* name : {"width", "paid", "idle", "age"}) {
+    EXPECT_THAT(messages(plan_of(
+                    std::string(change_one_head) + "[columns." + name + "]\ntype = \"integer\"\n", mean)),
+                testing::Not(HasSubstr("identifier")));
+  }
+  EXPECT_THAT(messages(plan_of(unit, mean)), HasSubstr("m: how far it may be off is told with the release"));
+  // The JSON has them too.
+  const Json json = Json::parse(plan_of(add_remove_head, count).to_json());
+  EXPECT_THAT(json.at("warnings").at(0).at("message").get<std::string>(), HasSubstr("privacy unit"));
 }
 
 struct Fault {

@@ -71,7 +71,7 @@ TEST(Range, IsThePublicOneUnlessChosen) {
   EXPECT_EQ(planned(add_remove_head, sum).at("range"),
             Json::parse(R"({"choice": "public", "lower": null, "upper": null})"));
   EXPECT_EQ(planned(add_remove_head, distinct).at("range").at("upper"), "3");
-  EXPECT_THAT(plan_of(change_one_head, sum).to_table(), Not(HasSubstr("clamped to [")));
+  EXPECT_THAT(one_line(plan_of(change_one_head, sum).to_table()), Not(HasSubstr("clamped to [")));
 }
 
 TEST(Range, DeclaredConstantsUnderBothNeighbors) {
@@ -79,8 +79,8 @@ TEST(Range, DeclaredConstantsUnderBothNeighbors) {
     const Plan plan = plan_of(head, sum + "range = [-0.1, \"1000.5\"]");
     EXPECT_EQ(mechanism_of(plan).lower(), -0.1);  // which is below a tenth, outward
     EXPECT_EQ(mechanism_of(plan).upper(), 1000.5);
-    EXPECT_THAT(plan.to_table(), HasSubstr("s: values and outputs are clamped to [-0.1"));
-    EXPECT_THAT(plan.to_table(),
+    EXPECT_THAT(one_line(plan.to_table()), HasSubstr("s: values and outputs are clamped to [-0.1"));
+    EXPECT_THAT(one_line(plan.to_table()),
                 HasSubstr("as declared; accuracies are about the exact value clamped to it"));
     EXPECT_THAT(plan.explanation(), HasSubstr("1000.5], as declared; so are the values"));
     EXPECT_TRUE(plan.certificate().covers(1));
@@ -96,9 +96,9 @@ TEST(Range, DeclaredConstantsUnderBothNeighbors) {
   const Plan half = plan_of(add_remove_head, count + "range = [0, \"none\"]");
   EXPECT_EQ(mechanism_of(half).lower(), 0);
   EXPECT_FALSE(mechanism_of(half).upper());
-  EXPECT_THAT(half.to_table(), HasSubstr("clamped to 0 or more"));
+  EXPECT_THAT(one_line(half.to_table()), HasSubstr("clamped to 0 or more"));
   EXPECT_THAT(half.explanation(), HasSubstr("clamped to 0 or more, as declared"));
-  EXPECT_THAT(plan_of(change_one_head, mean + "range = [\"none\", 50]").to_table(),
+  EXPECT_THAT(one_line(plan_of(change_one_head, mean + "range = [\"none\", 50]").to_table()),
               HasSubstr("clamped to 50 or less"));
 }
 
@@ -110,7 +110,7 @@ TEST(Range, NoneClampsNothing) {
     const Plan plan = plan_of(change_one_head, keys + "range = \"none\"");
     EXPECT_FALSE(mechanism_of(plan).lower());
     EXPECT_FALSE(mechanism_of(plan).upper());
-    EXPECT_THAT(plan.to_table(), HasSubstr("s: values and outputs are not clamped."));
+    EXPECT_THAT(one_line(plan.to_table()), HasSubstr("s: values and outputs are not clamped."));
     EXPECT_THAT(plan.explanation(), HasSubstr("not clamped, as declared"));
     const Json json = Json::parse(plan.to_json()).at("statistics").at(0);
     EXPECT_EQ(json.at("range"), Json::parse(R"({"choice": "none", "lower": null, "upper": null})"));
@@ -140,7 +140,7 @@ TEST(Range, GammaWidensThePublicRange) {
     const double binds = json.at("utility").at("binding_probability");
     EXPECT_LE(binds, 0.01);
     EXPECT_GT(binds, 0);
-    EXPECT_THAT(plan.to_table(),
+    EXPECT_THAT(one_line(plan.to_table()),
                 HasSubstr("the public range widened so that a clamp binds with probability"));
     EXPECT_THAT(plan.explanation(), HasSubstr("where a clamp binds with probability <= 0.01"));
     // The bias nearly vanishes.
@@ -328,14 +328,15 @@ TEST(Guesses, GiveTheMeanBias) {
   const double expected = (bias(noise, 0) + 2 * bias(noise, 50) + bias(noise, 99.5)) / 4;
   const Json json = Json::parse(plan.to_json()).at("statistics").at(0);
   EXPECT_NEAR(json.at("utility").at("expected_bias").get<double>(), expected, 1e-15);
-  EXPECT_THAT(plan.to_table(),
-              AllOf(HasSubstr("expected bias  P(clamped)"),
+  EXPECT_THAT(one_line(plan.to_table({.utility = true})),
+              AllOf(HasSubstr("expected bias P(clamped)"),
                     HasSubstr("expected bias: the mean of E[out] - value over the guesses")));
   // Nothing else depends on them.
   Json without = planned(change_one_head, mean);
   without["utility"]["expected_bias"] = json.at("utility").at("expected_bias");
   EXPECT_EQ(without, json);
-  EXPECT_THAT(plan_of(change_one_head, mean).to_table(), Not(HasSubstr("expected bias")));
+  EXPECT_THAT(one_line(plan_of(change_one_head, mean).to_table({.utility = true})),
+              Not(HasSubstr("expected bias")));
   EXPECT_THAT(plan.to_json(), Not(HasSubstr("guesses")));
 
   // About the middle of the bounds, in precision mode; of each bin alike.

@@ -624,7 +624,8 @@ TEST_F(ReleaseTest, NoAccuracyStandsWithoutItsLevel) {
   const std::string plan =
       Plan(Specification::parse(add_remove_head + statistics + other, "s.toml")).to_table();
   EXPECT_THAT(plan, HasSubstr("(90%)"));
-  EXPECT_THAT(plan, HasSubstr("all at once\n"));
+  EXPECT_THAT(plan, HasSubstr("all 2 at once \xc2\xb1"
+                              "0 (95%)\n"));
 }
 
 // 4 - 2.00001 is not 2: what remains is rounded down, what is spent up.

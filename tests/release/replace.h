@@ -13,4 +13,14 @@ inline std::string replaced(std::string text, const std::string& from, const std
   return text.replace(at, from.size(), to);
 }
 
+// A text that was broken into lines for a terminal, on one line.
+inline std::string one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    const char blank = c == '\n' ? ' ' : c;
+    if (blank != ' ' || (!line.empty() && line.back() != ' ')) line += blank;
+  }
+  return line;
+}
+
 }  // namespace snapdp
