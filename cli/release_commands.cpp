@@ -24,6 +24,7 @@ struct PlanArguments {
   std::string specification;
   std::string ledger;
   std::string declaration;
+  std::string html;
   bool json = false;
 };
 
@@ -86,7 +87,15 @@ Specification specification_of(const PlanArguments& arguments) {
 
 Files files_of(const PlanArguments& arguments) {
   return {.read = {{"SPEC", arguments.specification}, {"--declaration", arguments.declaration}},
-          .ledgers = {{"--ledger", arguments.ledger}}};
+          .ledgers = {{"--ledger", arguments.ledger}},
+          .written = {{"--html", arguments.html}}};
+}
+
+void write_plan_page(const Plan& plan, const PlanArguments& arguments) {
+  std::optional<LedgerBalance> balance;
+  if (!arguments.ledger.empty()) balance = Ledger::open(arguments.ledger).balance();
+  write_file(arguments.html, plan.to_html(balance), Readers::owner);
+  write_standard_error("snapdp: wrote " + quoted_path(arguments.html) + "\n");
 }
 
 bool confirm(const Plan& plan, const Ledger& ledger) {
@@ -243,13 +252,23 @@ void add_plan(CLI::App& tool, Commands& commands) {
       tool.add_subcommand("plan", "Show what each statistic costs and how accurate it will be.");
   add_specification(*command, *arguments);
   command->add_flag("--json", arguments->json, "Print JSON instead of a table");
+  command
+      ->add_option("--html", arguments->html,
+                   "Write the plan there as a page instead, one file without scripts")
+      ->type_name("FILE")
+      ->excludes("--json");
   commands[command] = {
       [arguments] {
         const Plan plan(specification_of(*arguments));
-        write_standard_output(arguments->json ? plan.to_json() : plan.to_table(style_of_standard_output()));
+        if (!arguments->html.empty()) {
+          write_plan_page(plan, *arguments);
+        } else {
+          write_standard_output(arguments->json ? plan.to_json() : plan.to_table(style_of_standard_output()));
+        }
       },
       "  snapdp plan people.toml\n"
       "  snapdp plan question.toml --ledger people.ledger\n"
+      "  snapdp plan people.toml --ledger people.ledger --html plan.html\n"
       "  snapdp plan people.toml --json | jq '.statistics[].accuracy'\n",
       [arguments] { return files_of(*arguments); }};
   command->footer("Nothing is spent and no data file is opened. docs/specification.md describes SPEC.");
