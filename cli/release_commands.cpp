@@ -22,6 +22,7 @@ namespace {
 
 struct PlanArguments {
   QuestionFiles question;
+  std::string html;
   bool utility = false;
   bool json = false;
 };
@@ -39,7 +40,9 @@ struct ReleaseArguments {
 };
 
 Files files_of(const PlanArguments& arguments) {
-  return files_of(arguments.question);
+  Files files = files_of(arguments.question);
+  files.written.push_back({"--html", arguments.html});
+  return files;
 }
 
 // The plan is shown whether it fits or not; that it does not is an error all the same.
@@ -49,7 +52,12 @@ void show_plan(const PlanArguments& arguments) {
   if (!arguments.question.ledger.empty()) ledger = Ledger::open(arguments.question.ledger);
   PlanView view{.style = report_style_of_standard_output(), .utility = arguments.utility};
   if (ledger) view.ledger = ledger->balance();
-  write_standard_output(arguments.json ? plan.to_json() : plan.to_table(view));
+  if (!arguments.html.empty()) {
+    write_file(arguments.html, plan.to_html(view.ledger), Readers::owner);
+    write_standard_error("snapdp: wrote " + quoted_path(arguments.html) + "\n");
+  } else {
+    write_standard_output(arguments.json ? plan.to_json() : plan.to_table(view));
+  }
   plan.require_affordable();
   if (ledger && plan.epsilon() > 0) ledger->check(plan.specification().identity(), plan.epsilon());
 }
@@ -223,9 +231,14 @@ void add_plan(CLI::App& tool, Commands& commands) {
   command->add_flag("--utility", arguments->utility,
                     "Also the noise and bias of each number, and what other choices would give");
   command->add_flag("--json", arguments->json, "Print JSON instead of a table");
+  command
+      ->add_option("--html", arguments->html, "Write the plan there as a page instead, one file without scripts")
+      ->type_name("FILE")
+      ->excludes("--json");
   commands[command] = {[arguments] { show_plan(*arguments); },
                        "  snapdp plan people.toml\n"
                        "  snapdp plan question.toml --ledger people.ledger\n"
+                       "  snapdp plan people.toml --ledger people.ledger --html plan.html\n"
                        "  snapdp plan people.toml --json | jq '.statistics[].accuracy'\n",
                        [arguments] { return files_of(*arguments); }};
   command->footer("Nothing is spent and no data file is opened. docs/specification.md describes SPEC.");

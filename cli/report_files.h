@@ -1,4 +1,5 @@
-// The files that a report goes to besides standard output: as a page, as a table of values, as Markdown, as the record.
+// The files that a report goes to besides standard output: as a page, as a table of values, as Markdown, as
+// the record.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -36,8 +37,8 @@ void write_report_files(const Report& report, const ReportProvenance& provenance
 // The table for standard output.
 std::string table_of(const Report& report, const ReportProvenance& provenance, const std::string& digits);
 
-// What the ledger knows of the release; what it cannot tell now is left empty, because a report that was paid for is shown
-// without it.
+// What the ledger knows of the release; what it cannot tell now is left empty, because a report that was paid
+// for is shown without it.
 ReportProvenance provenance_of(const Ledger& ledger, std::int64_t release);
 
 }  // namespace snapdp::cli

@@ -3,7 +3,8 @@
 //   Html html;
 //   html << "<p>" << name << "</p>";     // whatever the name is, it is no markup
 //
-// A page is one file: no script, nothing that is loaded, and a policy that forbids both and any style but its own.
+// A page is one file: no script, nothing that is loaded, and a policy that forbids both and any style but its
+// own.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The style of the house's pages: one column of text, tables whose rows become blocks on narrow screens, two color schemes,
-// paper. Colors are told apart by colorblind readers and never mean anything alone.
+// The style of the house's pages: one column of text, tables whose rows become blocks on narrow screens, two color
+// schemes, paper. Colors are told apart by colorblind readers and never mean anything alone.
 #include "release/page_style.h"
 
 namespace snapdp::release_internal {
@@ -136,6 +136,24 @@ footer{color:var(--soft);font-size:.85rem;margin:2.5rem auto;border-top:1px soli
 .frame{fill:none;stroke:var(--ink);stroke-width:1.2}
 .defs{position:absolute;width:0;height:0}
 .exact{color:var(--soft)}
+.p{fill:url(#hatch)}
+.hl{stroke:var(--bar);stroke-width:4}
+.cards{list-style:none;padding:0;display:grid;grid-template-columns:1fr 1fr;gap:1.6rem 2.2rem}
+.fcard h3{margin:0}
+.fcard p{margin:.1rem 0 .6rem;font-size:.92rem}
+.in{overflow:hidden}
+.fn{fill:var(--band);stroke:var(--edge);stroke-width:1.5;fill-opacity:.75}
+.pl{stroke:var(--tick);stroke-dasharray:2 3}
+.now{font-weight:700;fill:var(--ink)}
+.sum th,.sum td{border-top:2px solid var(--ink)}
+.plan .c{width:22%}
+@media(max-width:640px){
+  .cards{grid-template-columns:1fr}
+  .plan .c{width:auto}
+}
+@media print{
+  .fcard{break-inside:avoid}
+}
 .dot{fill:var(--paper);stroke:var(--ink);stroke-width:2}
 .mech{font-size:.84rem}
 .mech th,.mech td{padding-top:.15rem;padding-bottom:.15rem}

@@ -1,4 +1,5 @@
-// The style sheet of every page, as it stands in the page to the letter: its policy allows this text and no other.
+// The style sheet of every page, as it stands in the page to the letter: its policy allows this text and no
+// other.
 #pragma once
 
 #include <string>

@@ -47,8 +47,8 @@ class Scale {
   Rational to_;
 };
 
-// The public range; where it has no end, as far as the intervals reach, rounded up. Bars start at 0, which is on the scale
-// then.
+// The public range; where it has no end, as far as the intervals reach, rounded up. Bars start at 0, which is on the
+// scale then.
 Scale scale_of(const NumberRange& range, const std::optional<Rational>& least,
                const std::optional<Rational>& greatest, bool with_zero, bool fit_upper) {
   const auto away = [](const Rational& value) {
@@ -161,8 +161,8 @@ class Writer {
     return std::isfinite(rounded) ? declared_text(Rational(rounded)) : decimal_text(*end, 0, toward);
   }
 
-  // Public ends, and the edges that intervals of quantiles run between, as they were declared; others outward, but not beyond
-  // the range.
+  // Public ends, and the edges that intervals of quantiles run between, as they were declared; others outward, but not
+  // beyond the range.
   std::string end_text(const ReportedNumber& number, const std::optional<Rational>& end, long place,
                        Toward toward) const {
     if (!end) return "";

@@ -1,6 +1,7 @@
-// What every writer of a report shows, whatever its marks: numbers rounded to what the noise allows, each with its interval,
-// its place on the public range, and what to beware of. Names and words are as the specification has them: a writer escapes
-// them. Everything that can fail has failed when there is a presentation: writers only put texts together.
+// What every writer of a report shows, whatever its marks: numbers rounded to what the noise allows, each
+// with its interval, its place on the public range, and what to beware of. Names and words are as the
+// specification has them: a writer escapes them. Everything that can fail has failed when there is a
+// presentation: writers only put texts together.
 //
 //   const Presentation shown = present(model);
 //   for (const PresentedStatistic& statistic : shown.statistics)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <new>
 #include <optional>
 
@@ -67,6 +68,28 @@ std::size_t memory_for(const Plan& plan, std::size_t report_bytes) {
   return copies * report_bytes + of_node * nodes + small_things;
 }
 
+// What the plan would be with every epsilon multiplied; nothing where there is no such mechanism.
+std::optional<ReportModel> model_at(const Plan& plan, double factor) {
+  Specification specification = plan.specification();
+  specification.budget *= factor;
+  std::map<std::string, Rational> prices;
+  for (const PlannedStatistic& planned : plan.statistics())
+    prices[planned.specification.name] = planned.epsilon;
+  for (StatisticSpecification& statistic : specification.statistics) {
+    const auto price = prices.find(statistic.name);
+    if (price == prices.end()) return std::nullopt;  // not planned: nothing is left for it
+    if (price->second == 0) continue;                // a public constant
+    statistic.epsilon = Rational(price->second * Rational(factor));
+    statistic.accuracy.reset();
+    statistic.weight.reset();
+  }
+  try {
+    return model_of_plan(Plan(std::move(specification)));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::string Plan::to_json() const {
@@ -77,6 +100,16 @@ std::string Plan::to_json() const {
 std::string Plan::to_table(const PlanView& view) const {
   const FloatEnvironment environment;
   return plan_table(model_of_plan(*this, view.utility, view.ledger), view);
+}
+
+std::string Plan::to_html(const std::optional<LedgerBalance>& ledger) const {
+  const FloatEnvironment environment;
+  std::vector<PlanVariant> variants;
+  for (const double factor : {0.25, 0.5, 2.0, 4.0}) {
+    if (std::optional<ReportModel> model = model_at(*this, factor))
+      variants.push_back({factor, *std::move(model)});
+  }
+  return plan_html(model_of_plan(*this), variants, ledger);
 }
 
 Report::Report(std::shared_ptr<const ReportModel> model, std::string json)

@@ -1,9 +1,11 @@
-// Reports as pages: the first screen for whoever decides, tables and captions for a statistician, the end for an auditor.
+// Reports as pages: the first screen for whoever decides, tables and captions for a statistician, the end for an
+// auditor.
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "release/html.h"
+#include "release/page_parts.h"
 #include "release/presentation.h"
 #include "release/report_model.h"
 #include "release/report_numbers.h"
@@ -103,8 +105,8 @@ Html swatch(const char* shapes) {
 }
 
 constexpr const char* swatch_of_interval =
-    "<rect class=\"d\" width=\"22\" height=\"14\"/><line class=\"e\" x1=\"0\" x2=\"0\" y1=\"0\" y2=\"14\"/>"
-    "<line class=\"e\" x1=\"22\" x2=\"22\" y1=\"0\" y2=\"14\"/>";
+    "<rect class=\"d\" width=\"22\" height=\"14\"/><line class=\"e\" x1=\"0\" x2=\"0\" y1=\"0\" "
+    "y2=\"14\"/><line class=\"e\" x1=\"22\" x2=\"22\" y1=\"0\" y2=\"14\"/>";
 constexpr const char* swatch_of_tick = "<line class=\"t\" x1=\"11\" x2=\"11\" y1=\"-2\" y2=\"16\"/>";
 
 std::string number_word(std::size_t number) {
@@ -230,9 +232,8 @@ class ReportPage {
          << (count == 1 ? " statistic" : " statistics") << " about the people in <i>" << shown_.dataset
          << "</i>";
     if (shown_.where) html << ", counting the rows where <code>" << *shown_.where << "</code>";
-    html << ". Random noise was added to each, so that this page says little about any one person: a reader "
-            "who, from "
-            "all else they know, gives even chances (50&#8239;%) ";
+    html << ". Random noise was added to each, so that this page says little about any one person: a "
+            "reader who, from all else they know, gives even chances (50&#8239;%) ";
     if (shown_.hides_presence) {
       html << "that " << person() << " is in the data";
     } else {
@@ -264,12 +265,11 @@ class ReportPage {
 
   static Html contents() {
     Html html;
-    return html
-           << "<nav aria-label=\"Contents\"><ul class=\"toc\"><li><a href=\"#numbers\">The numbers</a></li>"
-              "<li><a href=\"#protected\">What is protected</a></li><li><a href=\"#cost\">The cost</a></li>"
-              "<li><a href=\"#accuracy\">How to read ±</a></li><li><a href=\"#check\">How to check "
-              "it</a></li>"
-              "<li><a href=\"#cite\">How to cite it</a></li></ul></nav>\n";
+    return html << "<nav aria-label=\"Contents\"><ul class=\"toc\"><li><a href=\"#numbers\">The "
+                   "numbers</a></li><li><a href=\"#protected\">What is protected</a></li><li><a "
+                   "href=\"#cost\">The cost</a></li><li><a href=\"#accuracy\">How to read ±</a></li><li><a "
+                   "href=\"#check\">How to check it</a></li><li><a href=\"#cite\">How to cite "
+                   "it</a></li></ul></nav>\n";
   }
 
   Html warnings() const {
@@ -281,11 +281,6 @@ class ReportPage {
            << titles(shown_, warning) << "</a>: " << warning_text(warning) << ".</li>\n";
     }
     return html << "</ul></section>\n";
-  }
-
-  static Html head_cell(const char* text, const char* style) {
-    Html html;
-    return html << "<th role=\"columnheader\" scope=\"col\"" << style << ">" << text << "</th>";
   }
 
   // "95 % interval", or "interval" where the levels differ.
@@ -300,12 +295,11 @@ class ReportPage {
     if (singles_.empty()) return html;
     const std::string level = common_level(shown_);
     html << "<div class=\"f\"><table role=\"table\"><caption>Tick: the released number. Band: where the "
-            "exact number "
-            "lies, as often as the interval says. Line: all that it could have been, as declared beforehand. "
-            "Bands "
-            "too narrow to see are drawn wider.</caption><thead role=\"rowgroup\"><tr role=\"row\">"
-         << head_cell("statistic", "") << head_cell("released", " class=\"n\"") << interval_head(level)
-         << head_cell("on its public range", " class=\"c\"") << head_cell("cost, ε", " class=\"n\"")
+            "exact number lies, as often as the interval says. Line: all that it could have been, as "
+            "declared beforehand. Bands too narrow to see are drawn wider.</caption><thead "
+            "role=\"rowgroup\"><tr role=\"row\">"
+         << column_head("statistic", "") << column_head("released", " class=\"n\"") << interval_head(level)
+         << column_head("on its public range", " class=\"c\"") << column_head("cost, ε", " class=\"n\"")
          << "</tr></thead><tbody role=\"rowgroup\">\n";
     for (std::size_t i = 0; i < shown_.statistics.size(); ++i) {
       if (shown_.statistics[i].shape == Shape::number)
@@ -427,7 +421,7 @@ class ReportPage {
                                                           : "part";
     Html html;
     html << "<thead role=\"rowgroup\"><tr role=\"row\"><th role=\"columnheader\" scope=\"col\">" << what
-         << "</th>" << head_cell("released", " class=\"n\"") << interval_head(statistic.level);
+         << "</th>" << column_head("released", " class=\"n\"") << interval_head(statistic.level);
     if (bars) {
       html << "<th role=\"columnheader\" scope=\"col\" class=\"c\"><span class=\"vh\">chart</span>"
            << axis_strip(statistic.axis) << "</th>";
@@ -451,33 +445,6 @@ class ReportPage {
     return html << "</tr>\n";
   }
 
-  Html beliefs() const {
-    Html html;
-    html << "<table class=\"bel\"><caption>How sure a reader can be "
-         << (shown_.hides_presence ? "that " + person() + " is in the data"
-                                   : "of one of two things that a row may say")
-         << ". Circle: before. Band: the most that this release can change it, in either "
-            "direction.</caption><thead><tr>"
-            "<th scope=\"col\">before</th><th scope=\"col\" class=\"n\">after</th><th scope=\"col\" "
-            "class=\"c\">"
-            "<span class=\"vh\">chart, in percent</span>";
-    Strip axis(16);
-    for (const auto& [at, text] : {std::pair(0.0, "0"), std::pair(0.25, "25"), std::pair(0.5, "50"),
-                                   std::pair(0.75, "75"), std::pair(1.0, "100")})
-      axis.text(at, 12, at == 0 ? "start" : at == 1 ? "end" : "middle", text);
-    html << axis.finish() << "</th></tr></thead><tbody>\n";
-    for (const int before : {1, 10, 50}) {
-      const Belief belief = belief_after(shown_.epsilon, before);
-      Strip strip(18);
-      strip.level(0, 1, 9, "r").box(belief.least_at, belief.most_at, 1, 16, "d");
-      strip.line(belief.least_at, 1, 17, "e").line(belief.most_at, 1, 17, "e").dot(belief.before_at, 9);
-      html << "<tr><th scope=\"row\">" << percent(belief.before + "%") << " sure</th><td class=\"n v\">"
-           << belief.least << " to " << percent(belief.most + "%") << "</td><td class=\"c\">"
-           << strip.finish() << "</td></tr>\n";
-    }
-    return html << "</tbody></table>\n";
-  }
-
   Html protection() const {
     Html html;
     html << "<section aria-labelledby=\"protected\"><h2 id=\"protected\">What is protected, and against "
@@ -492,24 +459,24 @@ class ReportPage {
          << "; how much the same is what ε says. With ε " << short_number(shown_.epsilon)
          << ", no conclusion that anyone draws from this page becomes more than " << factor(shown_.epsilon)
          << " times as likely, or as unlikely, because of one person.</p>\n"
-         << beliefs() << cumulative()
-         << "<div class=\"two\"><div><h3>It holds against</h3><ul><li>everybody who reads this "
-            "page, now or later;</li><li>whatever they know already, even about everybody else in the "
-            "data;</li><li>any "
-            "amount of computing.</li></ul></div>\n<div><h3>It does not cover</h3><ul><li>the custodian, who "
-            "holds the "
-            "data;</li><li>what is true of people in general, which can be learned, and may be held against "
-            "somebody who "
-            "took part or not;</li><li>";
+         << belief_table(shown_.epsilon,
+                         shown_.hides_presence ? "that " + person() + " is in the data"
+                                               : std::string("of one of two things that a row may say"),
+                         "this release")
+         << cumulative()
+         << "<div class=\"two\"><div><h3>It holds against</h3><ul><li>everybody who reads this page, now "
+            "or later;</li><li>whatever they know already, even about everybody else in the "
+            "data;</li><li>any amount of computing.</li></ul></div>\n<div><h3>It does not "
+            "cover</h3><ul><li>the custodian, who holds the data;</li><li>what is true of people in "
+            "general, which can be learned, and may be held against somebody who took part or not;</li><li>";
     if (shown_.privacy_unit) {
       html << "people with more than one value in column <code>" << *shown_.privacy_unit
            << "</code>, and families";
     } else {
       html << "people with more than one row, and families";
     }
-    return html << " as a whole: each member is protected, together less so;</li><li>what is published from "
-                   "these data "
-                   "outside this ledger.</li></ul></div></div>\n</section>\n";
+    return html << " as a whole: each member is protected, together less so;</li><li>what is published "
+                   "from these data outside this ledger.</li></ul></div></div>\n</section>\n";
   }
 
   // e^epsilon, upward.
@@ -530,38 +497,19 @@ class ReportPage {
   }
 
   Html cost() const {
-    const Rational all = Rational(shown_.spent + shown_.remaining);
     const Rational before = Rational(shown_.spent - shown_.epsilon);
     Html html;
     html << "<section class=\"keep\" aria-labelledby=\"cost\"><h2 id=\"cost\">What it cost</h2>\n<p>Every "
-            "release makes the "
-            "protection a little weaker. The custodian allowed ε "
+            "release makes the protection a little weaker. The custodian allowed ε "
          << total() << " in all, once and for all; what is spent never comes back.</p>\n";
-    if (all > 0 && before >= 0) {
-      const double past = to_double_nearest(Rational(before / all));
-      const double now = to_double_nearest(Rational(shown_.spent / all));
-      Strip strip(26);
-      strip.box(0, past, 1, 24, "o")
-          .line(past, 1, 25, "sep")
-          .box(past, now, 1, 24, "b")
-          .line(now, 1, 25, "sep");
-      strip.box(0, 1, 1, 24, "frame");
-      html << strip.finish();
-    }
-    html << "<ul class=\"key\"><li>" << swatch("<rect class=\"o\" width=\"22\" height=\"14\"/>")
-         << "before: " << short_number(before) << "</li><li>"
-         << swatch("<rect class=\"b\" width=\"22\" height=\"14\"/>")
-         << "this release: " << short_number(shown_.epsilon) << "</li><li>"
-         << swatch("<rect class=\"frame\" x=\".6\" y=\".6\" width=\"20.8\" height=\"12.8\"/>")
-         << "remaining: " << short_number_down(shown_.remaining) << "</li></ul>\n</section>\n";
+    html << budget_bar(before, shown_.epsilon, shown_.remaining, "this release", false) << "</section>\n";
     return html;
   }
 
   Html how_to_read() const {
     Html html;
     html << "<section aria-labelledby=\"accuracy\"><h2 id=\"accuracy\">How to read ±</h2>\n<p><b>The "
-            "intervals are about the "
-            "noise.</b> ";
+            "intervals are about the noise.</b> ";
     if (const PresentedStatistic* first = leading();
         first != nullptr && !first->numbers.front().half_width.empty()) {
       const PresentedNumber& number = first->numbers.front();
@@ -571,30 +519,24 @@ class ReportPage {
            << percent(first->level) << ". ";
     }
     return html << "It does not depend on the rows being a good sample or following any curve: it follows "
-                   "from the noise, "
-                   "whose law is public.</p>\n<div class=\"two\"><div><h3>They include</h3><ul><li>the "
-                   "noise, and the "
-                   "rounding to a grid;</li><li>for means, the noise of sum and count "
-                   "together.</li></ul></div>\n<div>"
-                   "<h3>They do not include</h3><ul><li>sampling: the people in the data may not be all "
-                   "people;</li><li>"
-                   "errors in the answers;</li><li>values outside the declared bounds, which were moved to "
-                   "the nearer "
-                   "bound.</li></ul></div></div>\n<p><b>To compare two numbers</b>, add their ±: if they "
-                   "differ by more than "
-                   "that, noise does not explain the difference. <b>Digits:</b> numbers are rounded where "
-                   "the noise begins, "
-                   "intervals outward; the record has every digit. Counts may come out below 0. They are "
-                   "left so, because "
-                   "correcting them would bias sums.</p>\n</section>\n";
+                   "from the noise, whose law is public.</p>\n<div class=\"two\"><div><h3>They "
+                   "include</h3><ul><li>the noise, and the rounding to a grid;</li><li>for means, the "
+                   "noise of sum and count together.</li></ul></div>\n<div><h3>They do not "
+                   "include</h3><ul><li>sampling: the people in the data may not be all "
+                   "people;</li><li>errors in the answers;</li><li>values outside the declared bounds, "
+                   "which were moved to the nearer bound.</li></ul></div></div>\n<p><b>To compare two "
+                   "numbers</b>, add their ±: if they differ by more than that, noise does not explain the "
+                   "difference. <b>Digits:</b> numbers are rounded where the noise begins, intervals "
+                   "outward; the record has every digit. Counts may come out below 0. They are left so, "
+                   "because correcting them would bias sums.</p>\n</section>\n";
   }
 
   Html how_to_check() const {
     Html html;
     html << "<section aria-labelledby=\"check\"><h2 id=\"check\">How to check it</h2>\n<p>For auditors. ";
     if (shown_.certificate) {
-      html << "The certificate: the privacy loss of this whole report, computed for the mechanisms that ran, "
-              "is <b>at most "
+      html << "The certificate: the privacy loss of this whole report, computed for the mechanisms that "
+              "ran, is <b>at most "
            << *shown_.certificate << "</b>, and ε " << short_number(shown_.epsilon) << " was paid. ";
     }
     html << "Whoever holds the ledger can repeat all of this; none of it costs budget.</p>\n<pre "
@@ -628,12 +570,9 @@ class ReportPage {
     Html html;
     if (shown_.noise.empty()) return html;
     html << "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Noise of every "
-            "number\"><table class=\"mech\">"
-            "<caption>Every noisy number: noise of this law and scale, drawn exactly and rounded to "
-            "multiples of the grid. "
-            "Loss: the most that one person changes the log-probability of any output, rounded up. The "
-            "record has all "
-            "digits.</caption><thead><tr>";
+            "number\"><table class=\"mech\"><caption>Every noisy number: noise of this law and scale, "
+            "drawn exactly and rounded to multiples of the grid. Loss: the most that one person changes "
+            "the log-probability of any output, rounded up. The record has all digits.</caption><thead><tr>";
     for (const char* head : {"number", "noise", "scale", "grid", "sensitivity", "ε", "loss"})
       html << "<th scope=\"col\""
            << (head == std::string("number") || head == std::string("noise") ? "" : " class=\"n\"") << ">"
@@ -656,16 +595,14 @@ class ReportPage {
              << "<p class=\"note\">The record, JSON as the ledger keeps it, is too long for a page.</p>\n";
     }
     return html << "<details class=\"screen\"><summary>The exact record (JSON, as the ledger keeps "
-                   "it)</summary><pre "
-                   "tabindex=\"0\">"
+                   "it)</summary><pre tabindex=\"0\">"
                 << preformatted(std::string(record_)) << "</pre></details>\n";
   }
 
   Html how_to_cite() const {
     Html html;
-    html << "<section aria-labelledby=\"cite\"><h2 id=\"cite\">How to cite it</h2>\n<p>Name the release and "
-            "the ±; a number "
-            "without its ± is not this number.</p>\n<pre class=\"wrap\">"
+    html << "<section aria-labelledby=\"cite\"><h2 id=\"cite\">How to cite it</h2>\n<p>Name the release "
+            "and the ±; a number without its ± is not this number.</p>\n<pre class=\"wrap\">"
          << shown_.title << ", " << lower_name();
     if (!provenance_.time.empty()) html << " (" << date_text(provenance_.time) << ")";
     html << ". Differentially private statistics,\nε = " << short_number(shown_.epsilon) << ", "

@@ -235,7 +235,15 @@ std::string report_json(const ReportModel& model);
 // is something else.
 ReportModel read_report(std::string_view text);
 
+// The same plan with every epsilon so many times as large.
+struct PlanVariant {
+  double factor = 1;
+  ReportModel model;
+};
+
 std::string plan_table(const ReportModel& model, const PlanView& view);
+std::string plan_html(const ReportModel& model, const std::vector<PlanVariant>& variants,
+                      const std::optional<LedgerBalance>& ledger);
 std::string report_table(const ReportModel& model, const ReportStyle& style,
                          const ReportProvenance& provenance);
 std::string report_html(const ReportModel& model, const ReportProvenance& provenance,

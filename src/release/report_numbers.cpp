@@ -153,8 +153,8 @@ class Judge {
   int least_rows_ = 1;
 };
 
-// The least number of rows that there are, from what is public or released: the declared size, or the lower end of a count of
-// all rows.
+// The least number of rows that there are, from what is public or released: the declared size, or the lower end of a
+// count of all rows.
 std::optional<Rational> least_rows(const ReportModel& model) {
   if (model.size) return Rational(Integer(static_cast<unsigned long>(*model.size)));
   std::optional<Rational> least;
@@ -166,10 +166,10 @@ std::optional<Rational> least_rows(const ReportModel& model) {
   return least;
 }
 
-// How far the sum of the bins may be below the sum of the exact ones, except with probability alpha. The moment generating
-// function of Laplace noise of scale b, and of geometric noise, is at most exp(2 b^2 s^2) for s <= 1 / (b sqrt 2); hence
-// P(sum of k < -t) <= exp(-t^2 / (8 k b^2)), which is alpha for t = b sqrt(8 k ln(1/alpha)), if k >= ln(1/alpha).
-// Rounding to the grid adds half a step a bin.
+// How far the sum of the bins may be below the sum of the exact ones, except with probability alpha. The moment
+// generating function of Laplace noise of scale b, and of geometric noise, is at most exp(2 b^2 s^2) for s <= 1 / (b
+// sqrt 2); hence P(sum of k < -t) <= exp(-t^2 / (8 k b^2)), which is alpha for t = b sqrt(8 k ln(1/alpha)), if k >=
+// ln(1/alpha). Rounding to the grid adds half a step a bin.
 Rational error_of_sum(const ShownStatistic& statistic, const Rational& of_each) {
   const auto bins = static_cast<double>(statistic.all.bins.size());
   const Rational all_off = Rational(of_each * bins);
@@ -182,8 +182,8 @@ Rational error_of_sum(const ShownStatistic& statistic, const Rational& of_each) 
   return std::min(all_off, Rational(statistic.noise.scale->rational() * Rational(root) + grid));
 }
 
-// Whether the bins together hold less than nine tenths of the rows, beyond what noise explains. With a bin for everything else
-// none can be missing, and then this never is so.
+// Whether the bins together hold less than nine tenths of the rows, beyond what noise explains. With a bin for
+// everything else none can be missing, and then this never is so.
 bool misses_rows(const ShownStatistic& statistic, const std::optional<Rational>& rows) {
   if (statistic.kind != "histogram" || statistic.all.bins.empty() || !rows || !statistic.accuracy)
     return false;

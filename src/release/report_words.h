@@ -1,4 +1,5 @@
-// Sentences that the terminal, Markdown and HTML have in common. Names in them are as the specification has them.
+// Sentences that the terminal, Markdown and HTML have in common. Names in them are as the specification has
+// them.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Numbers as people read them: their digits end where the noise begins, and intervals are rounded outward. All of it is
-// exact decimal arithmetic.
+// Numbers as people read them: their digits end where the noise begins, and intervals are rounded outward.
+// All of it is exact decimal arithmetic.
 //
 //   const long place = last_place(Rational(902));                 // 2: hundreds
 //   decimal_text(Rational(28547), place, Toward::nearest);        // "28,500"
@@ -16,8 +16,9 @@ Rational power_of_ten(long exponent);
 // floor(log10(value)); 0 for what has no logarithm.
 long exponent_of(const Rational& value);
 
-// The place, as a power of ten, of the last digit worth showing of a number that may be off by `accuracy` > 0: two digits
-// of the accuracy when it begins with 1.0 to 3.54, else one (Particle Data Group, Review of Particle Physics, 5.3).
+// The place, as a power of ten, of the last digit worth showing of a number that may be off by `accuracy` >
+// 0: two digits of the accuracy when it begins with 1.0 to 3.54, else one (Particle Data Group, Review of
+// Particle Physics, 5.3).
 long last_place(const Rational& accuracy);
 
 enum class Toward { nearest, below, above };

@@ -101,6 +101,44 @@ TEST(Declaration, ReadsWhatIsPublic) {
   EXPECT_THAT(declaration.types(), testing::SizeIs(3));
 }
 
+// They are kept as they are written, a number in quotes included, and change nothing else.
+TEST(Declaration, HasWordsForPeople) {
+  const std::string words = replaced(people_text, "dataset = ", "title = \"People of Bonn\"\ndataset = ") +
+                            "unit = \"points\"\nlabels = { 9 = \"nine\", \"70.0\" = \"1e1\", \"[0, 20)\" = "
+                            "\"low\", other = \"none\" }\n";
+  const Declaration declaration = Declaration::parse(words, "people.toml");
+  EXPECT_EQ(declaration.title, "People of Bonn");
+  const ColumnDeclaration& code = declaration.column("code");
+  EXPECT_EQ(code.unit, "points");
+  EXPECT_EQ(code.label_of("9"), "nine");
+  EXPECT_EQ(code.label_of("70"), "1e1");
+  EXPECT_EQ(code.label_of("[0, 20)"), "low");
+  EXPECT_EQ(code.label_of("other"), "none");
+  EXPECT_EQ(code.label_of("-3"), "");
+  const std::string canonical = declaration.canonical_text();
+  EXPECT_EQ(Declaration::parse(canonical, "again").canonical_text(), canonical);
+  EXPECT_EQ(Declaration::parse(canonical, "again").column("code").label_of("70"), "1e1");
+  const auto column = [](const std::string& keys) { return refusal(people_text + keys); };
+  EXPECT_THAT(column("labels = { 8 = \"eight\" }").what(),
+              HasSubstr("names \"8\", which is none of the column's values"));
+  EXPECT_THAT(column("labels = { 9 = \"a\", \"9.0\" = \"b\" }").what(), HasSubstr("twice"));
+  EXPECT_THAT(column("labels = { 9 = 3 }").what(), HasSubstr("must be a text in quotes"));
+  EXPECT_THAT(column("labels = \"x\"").what(), HasSubstr("labels = \"x\""));
+  EXPECT_THAT(column("unit = \"\"").what(), HasSubstr("must not be empty"));
+}
+
+// Words are the custodian's: an analyst may repeat them, not change them.
+TEST(Declaration, WordsAreNotForASpecificationToChange) {
+  const Declaration declaration = Declaration::parse(
+      replaced(people_text, "dataset = ", "title = \"People\"\ndataset = "), "people.toml");
+  EXPECT_NO_THROW(
+      Specification::parse("[data]\ntitle = \"People\"\n" + question_text, "q.toml", {}, declaration));
+  const Error error = error_of([&] {
+    Specification::parse("[data]\ntitle = \"Others\"\n" + question_text, "q.toml", {}, declaration);
+  });
+  EXPECT_EQ(error.code(), ErrorCode::budget_refused);
+}
+
 TEST(Declaration, RefusesWhatCannotBe) {
   const auto column = [](const std::string& keys) { return refusal(people_text + "[columns.x]\n" + keys); };
   EXPECT_THAT(column("type = \"date\"").what(),

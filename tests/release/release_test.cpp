@@ -132,8 +132,8 @@ MemorySource people() {
   return source;
 }
 
-// Statistics at an epsilon that leaves hardly any noise, so that their exact values show. Each lies within its accuracy
-// with probability 1 - 1e-12.
+// Statistics at an epsilon that leaves hardly any noise, so that their exact values show. Each lies within its
+// accuracy with probability 1 - 1e-12.
 const std::string exact_enough = "epsilon = \"1e7\"\nalpha = \"1e-12\"\n";
 
 TEST_F(ReleaseTest, ReleasesEveryKindUnderChangeOne) {
@@ -574,8 +574,8 @@ TEST_F(ReleaseTest, ATableOfAReportIsReadable) {
             "  Intervals hold the noise only: not sampling, not what bounds cut off.\n");
 }
 
-// Every interval of a table has its level: single numbers in the header when all levels agree, else behind each; lists of
-// numbers in their first line.
+// Every interval of a table has its level: single numbers in the header when all levels agree, else behind each; lists
+// of numbers in their first line.
 void expect_levels(const std::string& table, bool same) {
   SCOPED_TRACE(table);
   std::istringstream lines(table);

@@ -194,11 +194,11 @@ Report hostile_report() {
 
 // Fails unless every element of the page is one of ours, closed in order, with attributes between quotes.
 void expect_well_formed(const std::string& page) {
-  const std::set<std::string> empty = {"meta", "rect", "line", "circle", "use"};
+  const std::set<std::string> empty = {"meta", "rect", "line", "circle", "use", "path"};
   std::vector<std::string> open;
   std::size_t at = page.find("<html");
   ASSERT_NE(at, std::string::npos);
-  const std::regex tag(R"re(<(/?)([a-z0-9]+)((?: [a-z0-9-]+="[^"<>]*")*)(/?)>)re");
+  const std::regex tag(R"re(<(/?)([a-z0-9]+)((?: [a-zA-Z0-9-]+="[^"<>]*")*)(/?)>)re");
   while ((at = page.find('<', at)) != std::string::npos) {
     if (!open.empty() && open.back() == "style" && page.compare(at, 8, "</style>") != 0)
       FAIL() << "markup in the style";
@@ -247,8 +247,28 @@ TEST(ReportPage, AllowsItsStyleAndNothingElse) {
                               std::string(base64.begin(), base64.end() - 1) +
                               "'; base-uri 'none'; form-action 'none'\""));
   expect_well_formed(page);
-  for (const char* address : {"http:", "https:", "url(", "@import"})
+  for (const char* address : {"http:", "https:", "@import"})
     EXPECT_THAT(page, Not(HasSubstr(address))) << address;
+  EXPECT_FALSE(std::regex_search(page, std::regex("url\\([^#]")));
+}
+
+TEST(PlanPage, ShowsWhatEachEpsilonGives) {
+  const std::string text =
+      add_remove_head + statistic("people", "title = \"<b>\"\nkind = \"count\"\n") +
+      statistic("r", "kind = \"correlation\"\ncolumns = [\"x\", \"y\"]\nbounds = [[0, 1], [0, 1]]\n");
+  const Plan plan(Specification::parse(text, "s.toml"));
+  const std::string page = plan.to_html();
+  expect_well_formed(page);
+  EXPECT_THAT(page, HasSubstr("2 statistics would cost ε 2 of the 1000 that this run may cost"));
+  // The accuracy of a count at a quarter, half, twice and four times its epsilon.
+  EXPECT_THAT(page, HasSubstr("&lt;b&gt;: error against epsilon. At 1 ±3; at half ±6; at double ±2."));
+  // Nobody knows how near a correlation will be, and it has no funnel.
+  EXPECT_THAT(page, HasSubstr("<li><b>r</b>: how near the answer will be depends on noisy parts"));
+  EXPECT_EQ(page.find("class=\"fcard\""), page.rfind("class=\"fcard\""));
+  const std::string against = plan.to_html(LedgerBalance{5, 3, 2, 0, {}});
+  EXPECT_THAT(against, HasSubstr("would cost ε 2 of the 2 that are left"));
+  EXPECT_THAT(against, HasSubstr("together with what was released before"));
+  EXPECT_THAT(plan.to_html(LedgerBalance{5, 4, 1, 0, {}}), HasSubstr("It does not fit"));
 }
 
 std::string groups(int count) {

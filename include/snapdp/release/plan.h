@@ -14,6 +14,7 @@
 
 #include "snapdp/framework/composition.h"
 #include "snapdp/privacy/certificate.h"
+#include "snapdp/privacy/ledger.h"
 #include "snapdp/release/specification.h"
 #include "snapdp/release/terminal_style.h"
 #include "snapdp/statistics/quantiles.h"
@@ -135,6 +136,10 @@ class Plan {
   // docs/utility.md.
   std::string to_json() const;
   std::string to_table(const PlanView& view = {}) const;
+  // One page of HTML in UTF-8 that runs no script and loads nothing: what the run would cost, how near each
+  // number would be at this and at other epsilons, what is protected. With `ledger`, against what is left there
+  // instead of the budget of the run.
+  std::string to_html(const std::optional<LedgerBalance>& ledger = std::nullopt) const;
   // Each statistic as its chain: what happens to the rows, how far neighbors are apart after each step, the
   // noise and the loss, in plain words.
   std::string explanation() const;

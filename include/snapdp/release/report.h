@@ -59,9 +59,9 @@ class Report {
   std::string to_table(const ReportStyle& style = {}, const ReportProvenance& provenance = {}) const;
   // One page of HTML in UTF-8 that runs no script and loads nothing, for screens and for paper.
   std::string to_html(const ReportProvenance& provenance = {}) const;
-  // RFC 4180: one line a number, all digits. The columns are statistic, group, bin, value, lower, upper, alpha
-  // and epsilon: the ends of the interval that holds the exact number except with probability alpha, blank where
-  // nothing bounds it, and the price of the whole statistic. bin is the bin, or which quantile.
+  // RFC 4180: one line a number, all digits. The columns are statistic, group, bin, value, lower, upper,
+  // alpha and epsilon: the ends of the interval that holds the exact number except with probability alpha,
+  // blank where nothing bounds it, and the price of the whole statistic. bin is the bin, or which quantile.
   std::string to_csv() const;
   // GitHub's Markdown: tables without bars.
   std::string to_markdown() const;
