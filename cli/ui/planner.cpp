@@ -315,7 +315,8 @@ PageAnswer Planner::answer(const PageRequest& request) const {
       if (request.path == "/api/page") {
         PageAnswer page;
         page.type = "text/html; charset=utf-8";
-        page.body = Plan(question.specification).to_table();
+        page.body = Plan(question.specification)
+            .to_html(question.data.ledger ? std::optional(question.data.ledger->balance()) : std::nullopt);
         page.file_name = "plan.html";
         return page;
       }
