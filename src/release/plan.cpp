@@ -23,12 +23,22 @@ using namespace release_internal;
 
 namespace {
 
+// What is planned is a multiple of 2^-60.
+Rational epsilon_unit() {
+  constexpr unsigned places = 60;
+  return Rational(Integer(1), Integer(1) << places);
+}
+
+Rational rounded_up(const Rational& epsilon) {
+  return Rational(ceil(Rational(epsilon / epsilon_unit())) * epsilon_unit());
+}
+
 class StatisticPlanner {
  public:
   StatisticPlanner(const Specification& specification, const StatisticSpecification& statistic)
       : specification_(specification), statistic_(statistic), kind_(kind_of(statistic)) {
     planned_.specification = statistic;
-    range_ = statistic.range;
+    range_ = kind_.range(specification.data, statistic);
   }
 
   PlannedStatistic plan() && {
@@ -168,8 +178,40 @@ class StatisticPlanner {
     }
   }
 
+  // The least epsilon, to a thousandth and rounded up, with which what is read off the noisy numbers is as accurate as the
+  // specification asks. An evaluation may take milliseconds, and the accuracy is about proportional to 1 / epsilon.
+  Rational epsilon_for_reading(const Aggregation& aggregation) const {
+    const double target = to_double_down(kind_.accuracy_asked(specification_.data, statistic_));
+    const auto accuracy = [&](const Rational& epsilon) {
+      try {
+        return *kind_.accuracy_of_noise(planned_, measurement_of(aggregation, epsilon).mechanism().noise());
+      } catch (const Error&) {  // in precision mode, where the noise would exceed the bounds
+        return std::numeric_limits<double>::infinity();
+      }
+    };
+    const double at_one = accuracy(1);
+    Rational enough =
+        std::isfinite(at_one) && target > 0 ? rounded_up(Rational(at_one) / Rational(target)) : 1;
+    constexpr int most_doublings = 60;
+    for (int i = 0; !(accuracy(enough) <= target); ++i) {
+      if (i == most_doublings) refuse_unreachable();
+      enough *= 2;
+    }
+    Rational too_little = enough / 2;
+    for (; too_little < enough && accuracy(too_little) <= target;
+         too_little = rounded_up(Rational(enough / 2)))
+      enough = too_little;
+    constexpr int halvings = 10;
+    for (int i = 0; i < halvings; ++i) {
+      const Rational middle = rounded_up(Rational((enough + too_little) / 2));
+      (accuracy(middle) <= target ? enough : too_little) = middle;
+    }
+    return enough;
+  }
+
   // The least epsilon with which the aggregation is as accurate as the specification asks.
   Rational epsilon_for(const Aggregation& aggregation) const {
+    if (kind_.has_key("resolution")) return epsilon_for_reading(aggregation);
     if (statistic_.noise == NoiseKind::notes) {
       // The noise and the grid follow from epsilon by the arithmetic of the mode, so epsilon is searched for. Where
       // the mode refuses an epsilon, because the noise would exceed the bounds, it is too little.
@@ -250,6 +292,10 @@ class StatisticPlanner {
                             const std::optional<Rational>& also = std::nullopt) const {
     const std::optional<Rational> epsilon = least_epsilon(reaches, also);
     if (epsilon) return *epsilon;
+    refuse_unreachable();
+  }
+
+  [[noreturn]] void refuse_unreachable() const {
     refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
                            ": no epsilon reaches it with this grid and mode; ask for less, or use mode = "
                            "\"exact\" and grid = \"auto\"");
@@ -387,9 +433,7 @@ namespace {
 
 // Shares of `left` by weight, each rounded down to a multiple of 2^-60, so that their sum does not exceed it.
 Rational share_of(const Rational& left, const Rational& weight, const Rational& weights) {
-  constexpr unsigned places = 60;
-  const Rational unit(Integer(1), Integer(1) << places);
-  return Rational(Rational(floor(Rational(left * weight / weights / unit))) * unit);
+  return Rational(Rational(floor(Rational(left * weight / weights / epsilon_unit()))) * epsilon_unit());
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ const std::vector<std::string> statistic_keys = {"name",
                                                  "max_rows_per_group_per_unit",
                                                  "order",
                                                  "quantiles",
+                                                 "resolution",
                                                  "range",
                                                  "guesses"};
 

@@ -124,7 +124,7 @@ TEST(Plan, PrecisionModeCountsEveryNumberThatDiffers) {
     EXPECT_EQ(measurement.price(), planned.epsilon);
   }
   EXPECT_EQ(plan.statistics()[0].measurements[0].measurement.mechanism().coordinates(), 2U);
-  EXPECT_EQ(plan.statistics()[1].measurements[0].measurement.mechanism().coordinates(), 4U);
+  EXPECT_EQ(plan.statistics()[1].measurements[0].measurement.mechanism().coordinates(), 2U);
   EXPECT_THAT(plan.explanation(), HasSubstr("proved"));
   EXPECT_EQ(Json::parse(plan.to_json()).at("statistics").at(0).at("loss_basis"), "proved");
 }

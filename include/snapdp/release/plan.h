@@ -52,10 +52,12 @@ struct PlannedStatistic {
   std::optional<Dyadic> constant;
   std::vector<std::string> bins;  // of a histogram
   // Of quantiles and the median: what is released, and the R of quantile_rank_error, in rows, that holds at
-  // the edges around all quantiles of all groups together with probability at least 1 - alpha. With it every
-  // quantile_interval holds its exact quantile. It says nothing about ranks inside a bin.
+  // the edges around all quantiles of all groups together with probability at least 1 - alpha. It says
+  // nothing about ranks inside a bin. With the margins, one a quantile, every quantile_interval holds its
+  // exact quantile, all together with probability at least 1 - alpha.
   std::optional<HierarchyLayout> hierarchy;
   double rank_error = 0;
+  std::vector<double> quantile_margins;
   // Of a statistic by groups: how many. Measurements then hold the groups' statistics one after the other.
   std::size_t groups = 0;
   Rational epsilon;  // what it costs; the sum over the measurements

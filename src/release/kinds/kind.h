@@ -107,6 +107,19 @@ class Kind {
 
   // The public facts as the plan has them, before anything is built of them.
   virtual void prepare(const Declaration& data, PlannedStatistic& planned) const;
+  // What values and outputs of a statistic that is released itself are clamped to: what its author chose, unless a kind has
+  // no use for that.
+  virtual RangeChoice range(const Declaration&, const StatisticSpecification& statistic) const {
+    return statistic.range;
+  }
+  // What its accuracy is with this noise, where it is not that of the noisy numbers themselves but of what is read off them;
+  // and the one that the specification asks for, in the same unit.
+  virtual std::optional<double> accuracy_of_noise(const PlannedStatistic&, const Noise&) const {
+    return std::nullopt;
+  }
+  virtual Rational accuracy_asked(const Declaration&, const StatisticSpecification& statistic) const {
+    return *statistic.accuracy;
+  }
   // What follows from the noise of a statistic that is released itself.
   virtual void conclude(PlannedStatistic&) const {}
 
