@@ -307,39 +307,95 @@ double beyond(const std::vector<double>& law, const Integer& denominator, double
   return 1 - inside;
 }
 
-// Against the law of the sums, convolved noise by noise: the margin holds at every edge, and is little more than the
-// worst one needs and what rounding may add.
-TEST(Quantiles, MarginsAreThoseOfTheExactLaw) {
+// The edges that a search for an edge looks at: of those between its ends the ones that lie between the largest nodes,
+// b^k leaves wide for the largest k, and of these the middle one.
+std::vector<std::size_t> way_to(const HierarchyLayout& layout, std::size_t edge) {
+  const auto width = [&](std::size_t i) {
+    std::size_t power = 1;
+    while (i % (power * layout.branching()) == 0) power *= layout.branching();
+    return power;
+  };
+  std::vector<std::size_t> way;
+  std::size_t lower = 0;
+  std::size_t upper = layout.leaves();
+  while (way.empty() || way.back() != edge) {
+    std::vector<std::size_t> widest;
+    for (std::size_t i = lower + 1; i < upper; ++i) {
+      if (!widest.empty() && width(i) > width(widest.front())) widest.clear();
+      if (widest.empty() || width(i) == width(widest.front())) widest.push_back(i);
+    }
+    way.push_back(widest[(widest.size() - 1) / 2]);
+    (way.back() <= edge ? lower : upper) = way.back();
+  }
+  return way;
+}
+
+// The errors of all edges and of the total at one layout, from their exact laws.
+struct ExactErrors {
+  ExactErrors(const HierarchyLayout& of, const Noise& noise, const Rational& q) : layout(of) {
+    for (std::size_t edge = 1; edge <= layout.leaves(); ++edge) {
+      const bool total = edge == layout.leaves();
+      const std::vector<Rational> weights = weights_of(layout, edge, total ? Rational(0) : q);
+      Integer denominator = 1;
+      double moved = 0;
+      for (const Rational& weight : weights) {
+        denominator = lcm(denominator, weight.get_den());
+        moved += std::fabs(weight.get_d()) / 2;
+      }
+      off = std::max(off, moved);
+      laws.push_back(law_of_sum(weights, denominator, noise, 60));
+      denominators.push_back(denominator);
+    }
+  }
+  // P(error > radius), of edge 1, 2, ... and last of the total.
+  double tail(std::size_t edge, double radius) const {
+    return beyond(laws[edge - 1], denominators[edge - 1], radius) / 2;
+  }
+  double largest_tail(double radius) const {
+    double largest = 0;
+    for (std::size_t edge = 1; edge < layout.leaves(); ++edge) largest = std::max(largest, tail(edge, radius));
+    return largest;
+  }
+  // The probability of being misled on one side, by the union bound.
+  double misled(double radius) const {
+    double largest = 0;
+    for (std::size_t edge = 1; edge < layout.leaves(); ++edge) {
+      double above = 0;
+      double below = 0;
+      for (const std::size_t looked_at : way_to(layout, edge)) {
+        if (looked_at >= edge) above += tail(looked_at, radius);
+        if (looked_at <= edge) below += tail(looked_at, radius);
+      }
+      largest = std::max({largest, above, below});
+    }
+    return largest + (layout.public_total() ? 0 : tail(layout.leaves(), radius));
+  }
+
+  HierarchyLayout layout;
+  std::vector<std::vector<double>> laws;
+  std::vector<Integer> denominators;
+  double off = 0;  // what rounding may add
+};
+
+// Against the laws of the sums, convolved noise by noise: margins and rank errors hold, and are little more than what is
+// needed and what rounding may add.
+TEST(Quantiles, ErrorsAreThoseOfTheExactLaw) {
   const Rational q(1, 3);
   const double alpha = 0.1;
   for (const NoiseKind kind : {NoiseKind::exact, NoiseKind::geometric}) {
-    for (const std::size_t branching : {2U, 3U, 4U}) {
+    for (const std::size_t branching : {2U, 3U, 5U}) {
       for (const bool total : {false, true}) {
-        const HierarchyLayout plain = layout_of(4, branching);
+        const HierarchyLayout plain = layout_of(5, branching);
         const HierarchyLayout layout = total ? plain.with_public_total(0) : plain;
         const Noise noise{.scale = 2, .kind = kind};
+        const ExactErrors exact(layout, noise, q);
         const double margin = quantile_margin(layout, noise, q, alpha);
-        double least = 1000;  // that would do at every edge, to a hundredth
-        double off = 0;
-        double worst = 0;
-        for (std::size_t edge = 1; edge < layout.leaves(); ++edge) {
-          const std::vector<Rational> weights = weights_of(layout, edge, q);
-          Integer denominator = 1;
-          double moved = 0;
-          for (const Rational& weight : weights) {
-            denominator = lcm(denominator, weight.get_den());
-            moved += std::fabs(weight.get_d()) / 2;
-          }
-          off = std::max(off, moved);
-          const std::vector<double> law = law_of_sum(weights, denominator, noise, 60);
-          worst = std::max(worst, beyond(law, denominator, margin));
-          double enough = margin;
-          while (enough > 0 && beyond(law, denominator, enough - 0.01) <= alpha) enough -= 0.01;
-          least = edge == 1 ? enough : std::max(least, enough);
-        }
-        EXPECT_LE(worst, alpha) << branching << total;
-        EXPECT_LE(margin, 1.02 * least + 2 * off) << branching << total;
-        EXPECT_LE(margin, quantile_rank_error(layout, noise, q, alpha));
+        EXPECT_LE(exact.largest_tail(margin), alpha / 2) << branching << total;
+        EXPECT_GT(exact.largest_tail(0.98 * margin - 2 * exact.off), alpha / 2) << branching << total;
+        const double rank_error = quantile_rank_error(layout, noise, q, alpha);
+        EXPECT_LE(exact.misled(rank_error), alpha / 2) << branching << total;
+        EXPECT_GT(exact.misled(0.98 * rank_error - 2 * exact.off), alpha / 2) << branching << total;
+        EXPECT_LT(margin, rank_error);
       }
     }
   }
