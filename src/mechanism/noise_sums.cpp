@@ -242,9 +242,9 @@ double inverted(const std::vector<Sum>& sums, double alpha, const JointTail& joi
   const double unseen = alpha * 0x1p-12;
   const double reach = chernoff(sums, unseen, largest_tail, laplace_moment, 8);
   if (!(reach < infinity) || !(start < infinity)) return start;
-  // Few bits, so that no last bit of a logarithm shows.
+  // Where P(X <= R - half period) is little too the bound loses little. Few bits, so that no last bit of a logarithm shows.
   int exponent = 0;
-  const double mantissa = std::frexp(reach, &exponent);
+  const double mantissa = std::frexp(reach + start, &exponent);
   Inversion inversion(sums, std::ldexp(std::ceil(mantissa * 64) + 1, exponent - 6), unseen);
   std::vector<double> tails(sums.size());
   double low = 0;

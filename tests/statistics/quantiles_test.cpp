@@ -13,7 +13,6 @@
 #include "rows.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/measurement.h"
-#include "snapdp/mechanism/law.h"
 
 namespace snapdp {
 namespace {
@@ -272,39 +271,32 @@ std::vector<Rational> weights_of(const HierarchyLayout& layout, std::size_t edge
   return weights;
 }
 
-// The probabilities of the multiples of 1 / denominator, from -reach to reach, that a weighted sum of integer noise takes; what
-// lies farther out is lost.
-std::vector<double> law_of_sum(const std::vector<Rational>& weights, const Integer& denominator,
-                               const Noise& noise, long reach) {
-  const OutputLaw law(noise, 0);
-  const long steps = reach * denominator.get_si();
-  std::vector<double> sum(static_cast<std::size_t>(2 * steps + 1));
-  sum[static_cast<std::size_t>(steps)] = 1;
+// The probabilities of the multiples of 1/32, from -60 to 60, for a weighted sum of Laplace noises, each rounded to them.
+std::vector<double> law_of_sum(const std::vector<Rational>& weights, double scale) {
+  constexpr long steps = 60 * 32;
+  const auto cdf = [](double x) { return x < 0 ? std::exp(x) / 2 : 1 - std::exp(-x) / 2; };
+  std::vector<double> sum(2 * steps + 1);
+  sum[steps] = 1;
   for (const Rational& weight : weights) {
-    const long step = Rational(weight * denominator).get_num().get_si();
-    if (step == 0) continue;
+    const double size = std::fabs(weight.get_d()) * scale * 32;
+    if (size == 0) continue;
     std::vector<double> next(sum.size());
-    const long farthest =
-        std::min(steps / std::abs(step), 40L * static_cast<long>(std::ceil(noise.scale.up())));
+    const long farthest = std::min(steps, static_cast<long>(30 * size) + 1);
     for (long k = -farthest; k <= farthest; ++k) {
-      const double probability = law.probability(static_cast<double>(k));
-      for (long i = std::max(-steps, -steps + k * step); i <= std::min(steps, steps + k * step); ++i)
+      const double x = static_cast<double>(k);
+      const double probability = cdf((x + 0.5) / size) - cdf((x - 0.5) / size);
+      for (long i = std::max(-steps, -steps + k); i <= std::min(steps, steps + k); ++i)
         next[static_cast<std::size_t>(i + steps)] +=
-            probability * sum[static_cast<std::size_t>(i - k * step + steps)];
+            probability * sum[static_cast<std::size_t>(i - k + steps)];
     }
     sum = std::move(next);
   }
   return sum;
 }
 
-double beyond(const std::vector<double>& law, const Integer& denominator, double radius) {
-  const auto steps = static_cast<long>(law.size() / 2);
-  double inside = 0;
-  for (long i = -steps; i <= steps; ++i) {
-    if (std::fabs(static_cast<double>(i)) <= radius * denominator.get_d())
-      inside += law[static_cast<std::size_t>(i + steps)];
-  }
-  return 1 - inside;
+double tail_beyond(const std::vector<double>& law, double radius) {
+  const auto first = static_cast<std::size_t>(60 * 32 + std::floor(radius * 32) + 1);
+  return std::accumulate(law.begin() + static_cast<std::ptrdiff_t>(first), law.end(), 0.0);
 }
 
 // The edges that a search for an edge looks at: of those between its ends the ones that lie between the largest nodes,
@@ -330,30 +322,18 @@ std::vector<std::size_t> way_to(const HierarchyLayout& layout, std::size_t edge)
   return way;
 }
 
-// The errors of all edges and of the total at one layout, from their exact laws.
+// The errors of all edges and of the total of one layout.
 struct ExactErrors {
-  ExactErrors(const HierarchyLayout& of, const Noise& noise, const Rational& q) : layout(of) {
-    for (std::size_t edge = 1; edge <= layout.leaves(); ++edge) {
-      const bool total = edge == layout.leaves();
-      const std::vector<Rational> weights = weights_of(layout, edge, total ? Rational(0) : q);
-      Integer denominator = 1;
-      double moved = 0;
-      for (const Rational& weight : weights) {
-        denominator = lcm(denominator, weight.get_den());
-        moved += std::fabs(weight.get_d()) / 2;
-      }
-      off = std::max(off, moved);
-      laws.push_back(law_of_sum(weights, denominator, noise, 60));
-      denominators.push_back(denominator);
-    }
+  ExactErrors(const HierarchyLayout& of, double scale, const Rational& q) : layout(of) {
+    for (std::size_t edge = 1; edge <= layout.leaves(); ++edge)
+      laws.push_back(law_of_sum(weights_of(layout, edge, edge == layout.leaves() ? Rational(0) : q), scale));
   }
   // P(error > radius), of edge 1, 2, ... and last of the total.
-  double tail(std::size_t edge, double radius) const {
-    return beyond(laws[edge - 1], denominators[edge - 1], radius) / 2;
-  }
+  double tail(std::size_t edge, double radius) const { return tail_beyond(laws[edge - 1], radius); }
   double largest_tail(double radius) const {
     double largest = 0;
-    for (std::size_t edge = 1; edge < layout.leaves(); ++edge) largest = std::max(largest, tail(edge, radius));
+    for (std::size_t edge = 1; edge < layout.leaves(); ++edge)
+      largest = std::max(largest, tail(edge, radius));
     return largest;
   }
   // The probability of being misled on one side, by the union bound.
@@ -373,30 +353,25 @@ struct ExactErrors {
 
   HierarchyLayout layout;
   std::vector<std::vector<double>> laws;
-  std::vector<Integer> denominators;
-  double off = 0;  // what rounding may add
 };
 
-// Against the laws of the sums, convolved noise by noise: margins and rank errors hold, and are little more than what is
-// needed and what rounding may add.
+// Against the laws of the sums, convolved noise by noise: margins and rank errors hold, and are no more than what is needed.
 TEST(Quantiles, ErrorsAreThoseOfTheExactLaw) {
   const Rational q(1, 3);
   const double alpha = 0.1;
-  for (const NoiseKind kind : {NoiseKind::exact, NoiseKind::geometric}) {
-    for (const std::size_t branching : {2U, 3U, 5U}) {
-      for (const bool total : {false, true}) {
-        const HierarchyLayout plain = layout_of(5, branching);
-        const HierarchyLayout layout = total ? plain.with_public_total(0) : plain;
-        const Noise noise{.scale = 2, .kind = kind};
-        const ExactErrors exact(layout, noise, q);
-        const double margin = quantile_margin(layout, noise, q, alpha);
-        EXPECT_LE(exact.largest_tail(margin), alpha / 2) << branching << total;
-        EXPECT_GT(exact.largest_tail(0.98 * margin - 2 * exact.off), alpha / 2) << branching << total;
-        const double rank_error = quantile_rank_error(layout, noise, q, alpha);
-        EXPECT_LE(exact.misled(rank_error), alpha / 2) << branching << total;
-        EXPECT_GT(exact.misled(0.98 * rank_error - 2 * exact.off), alpha / 2) << branching << total;
-        EXPECT_LT(margin, rank_error);
-      }
+  for (const std::size_t branching : {2U, 3U, 6U}) {
+    for (const bool total : {false, true}) {
+      const HierarchyLayout plain = layout_of(6, branching);
+      const HierarchyLayout layout = total ? plain.with_public_total(0) : plain;
+      const Noise noise{.scale = 2, .grid = Grid(-20)};
+      const ExactErrors exact(layout, 2, q);
+      const double margin = quantile_margin(layout, noise, q, alpha);
+      EXPECT_LE(exact.largest_tail(1.01 * margin), alpha / 2) << branching << total;
+      EXPECT_GT(exact.largest_tail(0.99 * margin), alpha / 2) << branching << total;
+      const double rank_error = quantile_rank_error(layout, noise, q, alpha);
+      EXPECT_LE(exact.misled(1.01 * rank_error), alpha / 2) << branching << total;
+      EXPECT_GT(exact.misled(0.99 * rank_error), alpha / 2) << branching << total;
+      EXPECT_LT(margin, rank_error);
     }
   }
 }
