@@ -138,6 +138,19 @@ TEST(NoiseSums, HoldForRoundedNoiseAtEveryInteger) {
   }
 }
 
+// One noise at many rates: what rounding is taken to move it is needed, wherever the bound comes to lie between integers.
+TEST(NoiseSums, RoundingOfOneNoiseIsNotUnderrated) {
+  for (const NoiseKind kind : {NoiseKind::exact, NoiseKind::geometric}) {
+    const Noise noise{.scale = 50, .kind = kind};
+    const OutputLaw law(noise, 0);
+    for (int i = 1; i <= 200; ++i) {
+      const double alpha = 0.05 + 0.3 * i / 200;
+      const double error = error_of_sums(law_of(noise), 1, {{{1, 1}}}, alpha, largest);
+      EXPECT_LE(law.at_least(std::floor(error) + 1), alpha);
+    }
+  }
+}
+
 // Chernoff's bound by brute force: the largest moment generating function over all values in eighths, and the best of
 // many t.
 TEST(NoiseSums, CoarseGridsHaveChernoffsBoundOfTheirLaw) {
