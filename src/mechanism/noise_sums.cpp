@@ -202,7 +202,7 @@ class Inversion {
   }
 
  private:
-  static constexpr std::size_t limit = 2048;
+  static constexpr std::size_t limit = 512;
 
   // What is left out after K terms is at most 1.125 phi(w_K) (1 + 1 / (a w_K)^2) / pi, a the largest size.
   void expand(const Sum& sum, double enough, std::size_t index) {
@@ -267,17 +267,20 @@ double round_up_to_20_bits(double value) {
 
 // `clamped` is the probability that clamping moves any of the noises. Where that is little it is taken off alpha, otherwise
 // every noise counts as clamped at its worst.
-double error_of(const std::vector<Sum>& sums, double alpha, const JointTail& joint, double clamped) {
+double error_of(const std::vector<Sum>& sums, double alpha, const JointTail& joint, double clamped,
+                bool of_rounded_law) {
   if (largest_of(sums, largest_size) == 0) return 0;
   if (!(alpha > 0)) return infinity;
   const double off = largest_off(sums);
   if (clamped > alpha / 8)
     return round_up_to_20_bits(chernoff(sums, alpha, joint, positive_moment, 16) + off);
   const double rest = alpha - clamped;
+  const bool single = sums.size() == 1 && sums[0].size() == 1 && sums[0][0].times == 1;
+  if (single && !of_rounded_law) return round_up_to_20_bits(-std::log(2 * rest) * sums[0][0].size() + off);
   double best = inverted(sums, rest, joint, chernoff(sums, rest, joint, laplace_moment, 16)) + off;
   // Chernoff's bound is looser by a fifth or more; it gains where rounding, taken at its worst, is more than that.
   constexpr double much = 1.0 / 5;
-  if (off > best * much) best = std::min(best, chernoff(sums, rest, joint, rounded_moment, 16));
+  if (of_rounded_law && off > best * much) best = std::min(best, chernoff(sums, rest, joint, rounded_moment, 16));
   return round_up_to_20_bits(best);
 }
 
@@ -290,6 +293,11 @@ ErrorLaw::ErrorLaw(const Noise& noise, const OutputRange& values, bool integers)
   off = kind == NoiseKind::geometric ? std::min(1.0, 0.5 + 1 / (8 * scale))
                                      : (grid / 2 + drift) * (1 + 0x1p-50);
   on_grid = integers && kind != NoiseKind::notes && noise.grid.exponent() <= 0;
+  moved = 1;
+  if (on_grid) {
+    const double q = std::exp(-grid / scale);
+    moved = (kind == NoiseKind::geometric ? 2 * q / (1 + q) : std::sqrt(q)) * (1 + 0x1p-40);
+  }
   clamped = 0;
   const auto add = [&](const std::optional<double>& bound, const std::optional<double>& value, double sign) {
     if (!bound) return;
@@ -309,18 +317,23 @@ double error_of_sums(const ErrorLaw& law, double noises, const std::vector<Weigh
     for (const WeightedNoise& noise : weighted)
       all.back().push_back({&law, enlarged(noise.weight), noise.times});
   }
-  return error_of(all, alpha, joint, law.clamped * noises);
+  return error_of(all, alpha, joint, law.clamped * noises, true);
 }
 
 double error_of_sum(const std::vector<NoisyTerm>& terms, double alpha) {
   const FloatEnvironment environment;
   Sum sum;
   double clamped = 0;
+  double rest = alpha;
   for (const NoisyTerm& term : terms) {
+    if (term.law.moved <= alpha / 16) {  // as good as exact
+      rest -= term.law.moved;
+      continue;
+    }
     sum.push_back({&term.law, enlarged(term.weight), 1});
     clamped += term.law.clamped;
   }
-  return error_of({sum}, alpha, largest_tail, clamped);
+  return error_of({sum}, rest, largest_tail, clamped, false);
 }
 
 }  // namespace snapdp::mechanism_internal

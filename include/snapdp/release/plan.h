@@ -68,8 +68,11 @@ struct PlannedStatistic {
   Rational loss_bound;
   Certificate certificate;  // of the measurements together; zeros for a public constant
   // Absent for what is computed from parts and may be off by what depends on them: under add-remove without
-  // expected_size, for groups, and for correlations.
+  // expected_size, for groups without expected_group_size, and for correlations without expected_deviation.
   std::optional<StatisticAccuracy> accuracy;
+  // Whether that is what a report would say of about such data as the specification guesses, rather than what holds
+  // for all data.
+  bool accuracy_is_expected = false;
 };
 
 // What another specification of a statistic would give: the best of each kind that is worth at least a

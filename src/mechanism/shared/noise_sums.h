@@ -23,6 +23,7 @@ struct ErrorLaw {
   double grid;
   double drift;    // of `off` what is not the rounding to the grid
   bool on_grid;    // the exact value is a possible output
+  double moved;    // the probability that there is an error at all, at most
   double clamped;  // the probability that clamping moves it at all, at most; 0 without bounds
 };
 
@@ -45,7 +46,8 @@ using JointTail = std::function<double(const std::vector<double>& tails)>;
 double error_of_sums(const ErrorLaw& law, double noises, const std::vector<WeightedNoises>& sums,
                      double alpha, const JointTail& joint);
 
-// The same of one sum of noises with laws of their own.
+// The same of one sum of noises with laws of their own. What it is for larger weights is enough for smaller ones, whatever
+// the rates: the sum of Laplace noises is then more peaked.
 struct NoisyTerm {
   ErrorLaw law;
   double weight;
