@@ -280,7 +280,8 @@ double error_of(const std::vector<Sum>& sums, double alpha, const JointTail& joi
   double best = inverted(sums, rest, joint, chernoff(sums, rest, joint, laplace_moment, 16)) + off;
   // Chernoff's bound is looser by a fifth or more; it gains where rounding, taken at its worst, is more than that.
   constexpr double much = 1.0 / 5;
-  if (of_rounded_law && off > best * much) best = std::min(best, chernoff(sums, rest, joint, rounded_moment, 16));
+  if (of_rounded_law && off > best * much)
+    best = std::min(best, chernoff(sums, rest, joint, rounded_moment, 16));
   return round_up_to_20_bits(best);
 }
 

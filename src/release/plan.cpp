@@ -257,8 +257,8 @@ class StatisticPlanner {
     plan_parts(parts, 1);
     if (!planned_.accuracy) refuse_accuracy();
     // How far off any guess in the public range may be: the parts say nothing at all.
-    const std::optional<double> nothing_known = composed_accuracy(
-        [](const PlannedMeasurement&) { return std::numeric_limits<double>::infinity(); });
+    const std::optional<double> nothing_known =
+        composed_accuracy([](const PlannedMeasurement&) { return std::numeric_limits<double>::infinity(); });
     const Rational guess(nothing_known.value_or(2));  // of correlations
     if (*statistic_.accuracy >= guess) {
       refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
@@ -312,13 +312,14 @@ class StatisticPlanner {
     planned_.accuracy.reset();
     if (is_guessed()) {
       planned_.accuracy = expected_accuracy();
-      planned_.accuracy_is_expected = planned_.accuracy.has_value();
+      if (planned_.accuracy) planned_.expected_rows = rows();
       return;
     }
     const std::optional<std::uint64_t> size = rows();
     if (!size) return;
     NoisyParts noisy;
-    for (const PlannedMeasurement& part : planned_.measurements) noisy[part.part] = noisy_part(part, Dyadic(0));
+    for (const PlannedMeasurement& part : planned_.measurements)
+      noisy[part.part] = noisy_part(part, Dyadic(0));
     const std::optional<double> tight =
         kind_.planned_joint_accuracy(noisy, planned_.bounds, *size, statistic_.alpha);
     if (!tight) return;
@@ -335,22 +336,27 @@ class StatisticPlanner {
     return specification_.data.size ? specification_.data.size : specification_.data.expected_size;
   }
 
-  bool is_guessed() const { return !statistic_.expected_means.empty() || !statistic_.expected_deviations.empty(); }
+  bool is_guessed() const {
+    return !statistic_.expected_means.empty() || !statistic_.expected_deviations.empty();
+  }
 
   // What a report would say of rows as they are guessed, if no noise were drawn; of two columns for the worst of several
   // correlations.
   std::optional<StatisticAccuracy> expected_accuracy() const {
     const std::optional<std::uint64_t> size = rows();
     if (!size || (kind_.is_second_moment() && *size < 2)) return std::nullopt;
-    ExpectedRows expected{Rational(Integer(static_cast<unsigned long>(*size))), {}, statistic_.expected_deviations};
+    ExpectedRows expected{
+        Rational(Integer(static_cast<unsigned long>(*size))), {}, statistic_.expected_deviations};
     for (std::size_t i = 0; i < planned_.bounds.size(); ++i) {
       const bool known = !statistic_.expected_means.empty();
-      expected.means.push_back(known ? Rational(statistic_.expected_means[i] - planned_.bounds[i].middle().rational())
-                                     : Rational(0));
+      expected.means.push_back(
+          known ? Rational(statistic_.expected_means[i] - planned_.bounds[i].middle().rational())
+                : Rational(0));
     }
     StatisticAccuracy worst;
-    for (const Rational& correlation : kind_.has_two_columns() ? std::vector<Rational>{-1, Rational(-1, 2), 0, Rational(1, 2), 1}
-                                                               : std::vector<Rational>{0}) {
+    for (const Rational& correlation : kind_.has_two_columns()
+                                           ? std::vector<Rational>{-1, Rational(-1, 2), 0, Rational(1, 2), 1}
+                                           : std::vector<Rational>{0}) {
       NoisyParts noisy;
       for (const PlannedMeasurement& part : planned_.measurements)
         noisy[part.part] = noisy_part(part, expected_part(part.part, expected, correlation));

@@ -211,6 +211,14 @@ void add_parts(ShownStatistic& shown, const PlannedStatistic& statistic, const S
   shown.noise.loss_bound = to_string(statistic.loss_bound);
   shown.noise.certificate = certificate_of(statistic.certificate);
   if (values.any() || !statistic.accuracy) return;
+  if (statistic.expected_rows) {
+    shown.expected.emplace();
+    shown.expected->rows = *statistic.expected_rows;
+    for (const Rational& mean : statistic.specification.expected_means)
+      shown.expected->means.push_back(to_string(mean));
+    for (const Rational& deviation : statistic.specification.expected_deviations)
+      shown.expected->deviations.push_back(to_string(deviation));
+  }
   const StatisticAccuracy& accuracy = *statistic.accuracy;
   shown.accuracy =
       ShownAccuracy{to_string(statistic.specification.alpha), accuracy.conservative, accuracy.tight, {}};

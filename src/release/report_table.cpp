@@ -104,8 +104,21 @@ std::string quantile_note(const ShownStatistic& statistic) {
          " below the end of its bin. Inside a bin rows cannot be told apart.\n";
 }
 
-// Why there is no accuracy, in plans.
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : " and ") + text;
+  return all;
+}
+
+// Of which data an accuracy is, in plans, or why there is none.
 std::string accuracy_note(const ShownStatistic& statistic) {
+  if (const auto& expected = statistic.expected) {
+    return shown_text(statistic.name) + ": the accuracy is for about such data as are guessed, " +
+           std::to_string(expected->rows) + " rows" +
+           (expected->deviations.empty() ? "" : ", deviation " + joined(expected->deviations)) + ", mean " +
+           (expected->means.empty() ? "in the middle of the bounds" : joined(expected->means)) +
+           "; the report tells the one that is proved.\n";
+  }
   const ShownEntry& any = statistic.groups.empty() ? statistic.all : statistic.groups.front();
   if (statistic.accuracy || any.value) return "";
   bool by_size = statistic.groups.empty();

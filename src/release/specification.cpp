@@ -334,21 +334,26 @@ std::vector<Rational> read_expected(const TomlTable& table, const std::string& k
 
 // Guesses at the data. They must be possible: of values in [a, b] with mean m the variance is at most (m - a)(b - m), but for
 // the factor n / (n - 1) (Bhatia and Davis).
-void read_expectations(const TomlTable& table, const Specification& specification, StatisticSpecification& statistic) {
+void read_expectations(const TomlTable& table, const Specification& specification,
+                       StatisticSpecification& statistic) {
   const Kind& kind = kind_of(statistic);
   for (const std::string key : {"expected_mean", "expected_deviation"}) {
     if (!table.has(key)) continue;
     if (specification.is_constant(statistic))
       table.refuse(key, "does not apply to a public constant, which is released exactly; remove it");
     if (parts_of(statistic.kind, specification.data.neighbors).empty()) {
-      table.refuse(key, "does not apply to a " + kind.name() + " under " + to_string(specification.data.neighbors) +
+      table.refuse(key, "does not apply to a " + kind.name() + " under " +
+                            to_string(specification.data.neighbors) +
                             ", whose accuracy does not depend on the data; remove it");
     }
-    const bool private_rows = !specification.data.size && !specification.data.expected_size && !table.has("group_by");
-    if (private_rows) table.refuse(key, "needs expected_size under [data], about how many rows there are; add it");
+    const bool private_rows =
+        !specification.data.size && !specification.data.expected_size && !table.has("group_by");
+    if (private_rows)
+      table.refuse(key, "needs expected_size under [data], about how many rows there are; add it");
   }
   if (table.has("expected_mean")) statistic.expected_means = read_expected(table, "expected_mean", kind);
-  if (table.has("expected_deviation")) statistic.expected_deviations = read_expected(table, "expected_deviation", kind);
+  if (table.has("expected_deviation"))
+    statistic.expected_deviations = read_expected(table, "expected_deviation", kind);
   if (kind.is_second_moment() && !statistic.expected_means.empty() && statistic.expected_deviations.empty())
     table.refuse("expected_mean", "says little without expected_deviation; add it, or remove expected_mean");
   for (std::size_t i = 0; i < statistic.bounds.size(); ++i) {
@@ -361,8 +366,9 @@ void read_expectations(const TomlTable& table, const Specification& specificatio
     const Rational& deviation = statistic.expected_deviations[i];
     if (deviation <= 0) table.refuse("expected_deviation", "must be greater than 0");
     if (deviation * deviation > (mean - bounds.lower) * (bounds.upper - mean)) {
-      table.refuse("expected_deviation", "no values between the bounds have such a standard deviation about " +
-                                             to_string(mean) + "; guess a smaller one, or expected_mean");
+      table.refuse("expected_deviation",
+                   "no values between the bounds have such a standard deviation about " + to_string(mean) +
+                       "; guess a smaller one, or expected_mean");
     }
   }
 }
@@ -424,7 +430,8 @@ void read_groups(const TomlTable& table, const Specification& specification,
   statistic.key_numbers = std::move(keys.numbers);
   statistic.key_texts = std::move(keys.texts);
   statistic.groups_per_unit = read_group_limit(table, specification);
-  if (table.has("expected_group_size")) statistic.expected_group_size = table.get_count("expected_group_size");
+  if (table.has("expected_group_size"))
+    statistic.expected_group_size = table.get_count("expected_group_size");
   if (specification.is_constant(statistic)) {
     table.refuse("group_by", "does not go with a statistic that is a public constant; remove the statistic");
   }

@@ -73,7 +73,8 @@ bool released_freely(const NoisyPart& part) {
 }
 
 bool released_freely(std::initializer_list<const NoisyPart*> parts) {
-  return std::all_of(parts.begin(), parts.end(), [](const NoisyPart* part) { return released_freely(*part); });
+  return std::all_of(parts.begin(), parts.end(),
+                     [](const NoisyPart* part) { return released_freely(*part); });
 }
 
 // The exact mean less the middle of the bounds, m, and what its noisy estimate may be off by.
@@ -83,7 +84,8 @@ struct Mean {
   Rational error;  // the largest |m - estimate|
 };
 
-std::optional<Mean> mean_of(const Bounds& bounds, const NoisyPart& count, const NoisyPart& sum, const Rational& alpha) {
+std::optional<Mean> mean_of(const Bounds& bounds, const NoisyPart& count, const NoisyPart& sum,
+                            const Rational& alpha) {
   const Rational n = count.value.rational();
   if (n < 1 || !released_freely({&count, &sum})) return std::nullopt;
   const Rational half = bounds.width().rational() / 2;
@@ -114,7 +116,8 @@ Moment moment_of(const NoisyPart& count, const NoisyPart& products, const Mean& 
 
 // For a square that is off upwards only.
 Interval enclosing(const Moment& moment, bool is_square) {
-  return {moment.about_estimates - (is_square ? Rational(0) : moment.moved), moment.about_estimates + moment.moved};
+  return {moment.about_estimates - (is_square ? Rational(0) : moment.moved),
+          moment.about_estimates + moment.moved};
 }
 
 // Variances and covariances: what K = C (N - 1) allows C to be.
@@ -142,22 +145,24 @@ std::optional<Interval> variance_of(const Bounds& bounds, const NoisyPart& count
   const std::optional<Mean> mean = mean_of(bounds, count, sum, Rational(alpha * enclosing_share));
   if (!mean) return std::nullopt;
   const Interval& m = mean->enclosure;
-  return covariance_of(variance_range(bounds), count, enclosing(moment_of(count, squares, *mean, *mean), true),
-                       {{&squares, exactly(1)}, {&sum, exactly(2) * m}}, square(m),
-                       Rational(alpha * (1 - enclosing_share)));
+  return covariance_of(
+      variance_range(bounds), count, enclosing(moment_of(count, squares, *mean, *mean), true),
+      {{&squares, exactly(1)}, {&sum, exactly(2) * m}}, square(m), Rational(alpha * (1 - enclosing_share)));
 }
 
 // How far covariances may be off for any data of `size` rows. The weights are the largest that such data have: |m| <= h_x,
 // |l| <= h_y and |m l - C| <= h_x h_y N / (N - 1), see planned_covariance_accuracy() in from_parts.h.
-std::optional<Rational> planned_error(const Bounds& x, const Bounds& y, const Rational& rows, const NoisyPart& count,
-                                      const NoisyPart& products, const std::vector<Weighted>& sums,
-                                      const Rational& alpha) {
+std::optional<Rational> planned_error(const Bounds& x, const Bounds& y, const Rational& rows,
+                                      const NoisyPart& count, const NoisyPart& products,
+                                      const std::vector<Weighted>& sums, const Rational& alpha) {
   const Rational each = alpha * enclosing_share / 3;
   const Rational half_x = x.width().rational() / 2;
   const Rational half_y = y.width().rational() / 2;
   const std::optional<Rational> missing = error_of({{&count, exactly(1)}}, each);
-  const std::optional<Rational> of_m = error_of({{sums.front().part, exactly(1)}, {&count, exactly(half_x)}}, each);
-  const std::optional<Rational> of_l = error_of({{sums.back().part, exactly(1)}, {&count, exactly(half_y)}}, each);
+  const std::optional<Rational> of_m =
+      error_of({{sums.front().part, exactly(1)}, {&count, exactly(half_x)}}, each);
+  const std::optional<Rational> of_l =
+      error_of({{sums.back().part, exactly(1)}, {&count, exactly(half_y)}}, each);
   if (!missing || !of_m || !of_l || rows - *missing < 2) return std::nullopt;
   std::vector<Weighted> noises = sums;
   noises.push_back({&products, exactly(1)});
@@ -175,8 +180,9 @@ double planned(const Interval& range, const std::optional<Rational>& error) {
 }
 
 // K of one column, above 0; nothing when it might be 0.
-std::optional<Interval> positive_moment_of(const NoisyPart& count, const NoisyPart& sum, const NoisyPart& squares,
-                                           const Mean& mean, const Rational& alpha) {
+std::optional<Interval> positive_moment_of(const NoisyPart& count, const NoisyPart& sum,
+                                           const NoisyPart& squares, const Mean& mean,
+                                           const Rational& alpha) {
   const Interval& m = mean.enclosure;
   const std::optional<Rational> error =
       error_of({{&squares, exactly(1)}, {&sum, exactly(2) * m}, {&count, square(m)}}, alpha);
@@ -193,11 +199,12 @@ Interval root(const Interval& a) {
 // Where the correlation may be, when xy - correlation (k xx + yy / k) / 2 is off by at most what `error_for` says of correlations
 // in an interval. xx and yy are above 0.
 template <typename ErrorFor>
-std::optional<Interval> correlation_of(const Interval& xy, const Interval& xx, const Interval& yy, const Interval& ratio,
-                                       const ErrorFor& error_for) {
+std::optional<Interval> correlation_of(const Interval& xy, const Interval& xx, const Interval& yy,
+                                       const Interval& ratio, const ErrorFor& error_for) {
   // k xx + yy / k is convex in k, and at least 2 sqrt(xx yy).
   const auto both = [&](const Rational& k) { return Rational((k * xx.high + yy.high / k) / 2); };
-  const Interval size{statistics_internal::root(xx.low * yy.low).low, std::max(both(ratio.low), both(ratio.high))};
+  const Interval size{statistics_internal::root(xx.low * yy.low).low,
+                      std::max(both(ratio.low), both(ratio.high))};
   if (size.low <= 0) return std::nullopt;
   const Interval range{-1, 1};
   Interval correlation = range;
@@ -216,7 +223,8 @@ Interval rounded(const Interval& a) {
   return {Rational(to_double_down(a.low)), Rational(to_double_up(a.high))};
 }
 
-std::optional<Interval> correlation_from(const Bounds& x, const Bounds& y, const CorrelationParts& p, const Rational& alpha) {
+std::optional<Interval> correlation_from(const Bounds& x, const Bounds& y, const CorrelationParts& p,
+                                         const Rational& alpha) {
   if (!released_freely({&p.products, &p.squares_x, &p.squares_y})) return std::nullopt;
   const Rational each = alpha * enclosing_share / 4;
   const std::optional<Mean> mean_x = mean_of(x, p.count, p.sum_x, each);
@@ -243,7 +251,8 @@ std::optional<Interval> correlation_from(const Bounds& x, const Bounds& y, const
                      {&p.squares_y, half * of_y}},
                     Rational(alpha * (1 - enclosing_share)));
   };
-  return correlation_of(enclosing(moment_of(p.count, p.products, *mean_x, *mean_y), false), xx, yy, ratio, error_for);
+  return correlation_of(enclosing(moment_of(p.count, p.products, *mean_x, *mean_y), false), xx, yy, ratio,
+                        error_for);
 }
 
 std::optional<Interval> correlation_from(const NoisyPart& covariance, const NoisyPart& variance_x,
@@ -273,7 +282,8 @@ std::optional<Interval> correlation_from(const NoisyPart& covariance, const Nois
 
 }  // namespace
 
-double mean_accuracy(const Bounds& bounds, const NoisyPart& count, const NoisyPart& sum, const FailureRate& alpha) {
+double mean_accuracy(const Bounds& bounds, const NoisyPart& count, const NoisyPart& sum,
+                     const FailureRate& alpha) {
   const FloatEnvironment environment;
   const Rational middle = (bounds.lower() + bounds.upper()).rational() / 2;
   const std::optional<Mean> mean = mean_of(bounds, count, sum, alpha.value());
@@ -282,20 +292,21 @@ double mean_accuracy(const Bounds& bounds, const NoisyPart& count, const NoisyPa
                     mean ? std::optional(exactly(middle) + mean->enclosure) : std::nullopt);
 }
 
-double variance_accuracy(const Bounds& bounds, const NoisyPart& count, const NoisyPart& sum, const NoisyPart& squares,
-                         const FailureRate& alpha) {
+double variance_accuracy(const Bounds& bounds, const NoisyPart& count, const NoisyPart& sum,
+                         const NoisyPart& squares, const FailureRate& alpha) {
   const FloatEnvironment environment;
-  return half_width(variance_from_parts(bounds, count.value, sum.value, squares.value), variance_range(bounds),
-                    variance_of(bounds, count, sum, squares, alpha.value()));
+  return half_width(variance_from_parts(bounds, count.value, sum.value, squares.value),
+                    variance_range(bounds), variance_of(bounds, count, sum, squares, alpha.value()));
 }
 
 double standard_deviation_accuracy(const Bounds& bounds, const NoisyPart& count, const NoisyPart& sum,
                                    const NoisyPart& squares, const FailureRate& alpha) {
   const FloatEnvironment environment;
   const std::optional<Interval> variance = variance_of(bounds, count, sum, squares, alpha.value());
-  const double released =
-      standard_deviation_from_variance(Dyadic(variance_from_parts(bounds, count.value, sum.value, squares.value)));
-  return half_width(released, root(variance_range(bounds)), variance ? std::optional(root(*variance)) : std::nullopt);
+  const double released = standard_deviation_from_variance(
+      Dyadic(variance_from_parts(bounds, count.value, sum.value, squares.value)));
+  return half_width(released, root(variance_range(bounds)),
+                    variance ? std::optional(root(*variance)) : std::nullopt);
 }
 
 double covariance_accuracy(const Bounds& x, const Bounds& y, const NoisyPart& count, const NoisyPart& sum_x,
@@ -318,8 +329,8 @@ double covariance_accuracy(const Bounds& x, const Bounds& y, const NoisyPart& co
                     covariance_range(x, y), enclose());
 }
 
-double planned_mean_accuracy(const Bounds& bounds, std::uint64_t size, const NoisyPart& count, const NoisyPart& sum,
-                             const FailureRate& alpha) {
+double planned_mean_accuracy(const Bounds& bounds, std::uint64_t size, const NoisyPart& count,
+                             const NoisyPart& sum, const FailureRate& alpha) {
   const FloatEnvironment environment;
   const Rational half = bounds.width().rational() / 2;
   const auto error = [&]() -> std::optional<Rational> {
@@ -343,9 +354,9 @@ double planned_variance_accuracy(const Bounds& bounds, std::uint64_t size, const
                  planned_error(bounds, bounds, to_rational(size), count, squares, {sums}, alpha.value()));
 }
 
-double planned_covariance_accuracy(const Bounds& x, const Bounds& y, std::uint64_t size, const NoisyPart& count,
-                                   const NoisyPart& sum_x, const NoisyPart& sum_y, const NoisyPart& products,
-                                   const FailureRate& alpha) {
+double planned_covariance_accuracy(const Bounds& x, const Bounds& y, std::uint64_t size,
+                                   const NoisyPart& count, const NoisyPart& sum_x, const NoisyPart& sum_y,
+                                   const NoisyPart& products, const FailureRate& alpha) {
   const FloatEnvironment environment;
   const std::vector<Weighted> sums{{&sum_x, exactly(y.width().rational() / 2)},
                                    {&sum_y, exactly(x.width().rational() / 2)}};
@@ -353,7 +364,8 @@ double planned_covariance_accuracy(const Bounds& x, const Bounds& y, std::uint64
                  planned_error(x, y, to_rational(size), count, products, sums, alpha.value()));
 }
 
-double correlation_accuracy(const Bounds& x, const Bounds& y, const CorrelationParts& parts, const FailureRate& alpha) {
+double correlation_accuracy(const Bounds& x, const Bounds& y, const CorrelationParts& parts,
+                            const FailureRate& alpha) {
   const FloatEnvironment environment;
   const Dyadic& count = parts.count.value;
   const Dyadic covariance(
@@ -364,8 +376,8 @@ double correlation_accuracy(const Bounds& x, const Bounds& y, const CorrelationP
                     correlation_from(x, y, parts, alpha.value()));
 }
 
-double correlation_accuracy(const NoisyPart& covariance, const NoisyPart& variance_x, const NoisyPart& variance_y,
-                            const FailureRate& alpha) {
+double correlation_accuracy(const NoisyPart& covariance, const NoisyPart& variance_x,
+                            const NoisyPart& variance_y, const FailureRate& alpha) {
   const FloatEnvironment environment;
   return half_width(correlation_from_parts(covariance.value, variance_x.value, variance_y.value), {-1, 1},
                     correlation_from(covariance, variance_x, variance_y, alpha.value()));

@@ -36,9 +36,12 @@ class Data {
   Data(const std::vector<double>& x, const std::vector<double>& y) {
     const Rational c = center(ages);
     const Rational d = center(incomes);
-    parts_ = {{"count", size_of(x)},             {"sum_x", power_sum(x, c, 1)},
-              {"sum_y", power_sum(y, d, 1)},     {"products", product_sum(x, y, c, d)},
-              {"squares_x", power_sum(x, c, 2)}, {"squares_y", power_sum(y, d, 2)}};
+    parts_ = {{"count", size_of(x)},
+              {"sum_x", power_sum(x, c, 1)},
+              {"sum_y", power_sum(y, d, 1)},
+              {"products", product_sum(x, y, c, d)},
+              {"squares_x", power_sum(x, c, 2)},
+              {"squares_y", power_sum(y, d, 2)}};
     variance_x_ = exact_covariance(x, x).get_d();
     variance_y_ = exact_covariance(y, y).get_d();
     covariance_ = exact_covariance(x, y).get_d();
@@ -121,8 +124,7 @@ std::vector<Statistic> statistics() {
         {"squares_x", 1}, {"sum_x", -2 * d.m()}, {"count", d.m() * d.m() - d.variance_x()}};
   };
   return {
-      {"mean",
-       [](const auto& p) { return mean_from_parts(ages, p.at("count").value, p.at("sum_x").value); },
+      {"mean", [](const auto& p) { return mean_from_parts(ages, p.at("count").value, p.at("sum_x").value); },
        [](const auto& p) { return mean_accuracy(ages, p.at("count"), p.at("sum_x"), alpha); },
        [](const Data& d) { return d.m() + 50; },
        [](const Data& d) {
@@ -141,12 +143,15 @@ std::vector<Statistic> statistics() {
        [](const Data& d) { return std::sqrt(d.variance_x()); }, weights_of_variance},
       {"covariance", value_of_covariance,
        [](const auto& p) {
-         return covariance_accuracy(ages, incomes, p.at("count"), p.at("sum_x"), p.at("sum_y"), p.at("products"), alpha);
+         return covariance_accuracy(ages, incomes, p.at("count"), p.at("sum_x"), p.at("sum_y"),
+                                    p.at("products"), alpha);
        },
        [](const Data& d) { return d.covariance(); },
        [](const Data& d) {
-         return std::map<std::string, double>{
-             {"products", 1}, {"sum_x", -d.l()}, {"sum_y", -d.m()}, {"count", d.m() * d.l() - d.covariance()}};
+         return std::map<std::string, double>{{"products", 1},
+                                              {"sum_x", -d.l()},
+                                              {"sum_y", -d.m()},
+                                              {"count", d.m() * d.l() - d.covariance()}};
        }},
       {"correlation",
        [](const auto& p) {
@@ -282,12 +287,15 @@ TEST(NoisyParts, PlannedAccuraciesHoldForTheWorstData) {
     }
     const Data data(x, y);
     const auto blank = released(data, noises, {});
-    const double planned_mean = planned_mean_accuracy(ages, 2000, blank.at("count"), blank.at("sum_x"), alpha);
-    const double planned_variance =
-        planned_variance_accuracy(ages, 2000, blank.at("count"), blank.at("sum_x"), blank.at("squares_x"), alpha);
-    const double planned_covariance = planned_covariance_accuracy(
-        ages, incomes, 2000, blank.at("count"), blank.at("sum_x"), blank.at("sum_y"), blank.at("products"), alpha);
-    const std::vector<std::pair<std::size_t, double>> planned{{0, planned_mean}, {1, planned_variance}, {3, planned_covariance}};
+    const double planned_mean =
+        planned_mean_accuracy(ages, 2000, blank.at("count"), blank.at("sum_x"), alpha);
+    const double planned_variance = planned_variance_accuracy(
+        ages, 2000, blank.at("count"), blank.at("sum_x"), blank.at("squares_x"), alpha);
+    const double planned_covariance =
+        planned_covariance_accuracy(ages, incomes, 2000, blank.at("count"), blank.at("sum_x"),
+                                    blank.at("sum_y"), blank.at("products"), alpha);
+    const std::vector<std::pair<std::size_t, double>> planned{
+        {0, planned_mean}, {1, planned_variance}, {3, planned_covariance}};
     double nearest = 0;
     for (const auto& [index, accuracy] : planned) {
       const Statistic statistic = statistics()[index];
@@ -321,7 +329,8 @@ TEST(NoisyParts, SayNothingWhereNothingIsKnown) {
   EXPECT_EQ(variance_accuracy(ages, part(1.5), part(3), part(9), 0.05), 2500);
   EXPECT_EQ(mean_accuracy(ages, part(1), part(0), 0.05), 50);
   EXPECT_EQ(correlation_accuracy(part(3), part(1), part(1), 0.05), 2);
-  EXPECT_EQ(correlation_accuracy(ages, incomes, {part(100), part(0), part(0), part(5), part(7), part(0)}, 0.05), 1);
+  EXPECT_EQ(
+      correlation_accuracy(ages, incomes, {part(100), part(0), part(0), part(5), part(7), part(0)}, 0.05), 1);
   // At a bound that cut something off.
   const NoisyPart free{Dyadic(2000), noise};
   NoisyPart clamped = free;
@@ -330,7 +339,8 @@ TEST(NoisyParts, SayNothingWhereNothingIsKnown) {
   EXPECT_LT(correlation_accuracy(covariance, free, free, 0.05), 0.1);
   EXPECT_GE(correlation_accuracy(covariance, free, clamped, 0.05), 1);
   clamped.noise.upper = 2001;
-  EXPECT_EQ(correlation_accuracy(covariance, free, clamped, 0.05), correlation_accuracy(covariance, free, free, 0.05));
+  EXPECT_EQ(correlation_accuracy(covariance, free, clamped, 0.05),
+            correlation_accuracy(covariance, free, free, 0.05));
   EXPECT_EQ(planned_mean_accuracy(ages, 20, part(0), part(0), 0.05), 100);
   EXPECT_EQ(planned_variance_accuracy(ages, 20, part(0), part(0), part(0), 0.05), 5000);
   EXPECT_EQ(planned_covariance_accuracy(ages, incomes, 1, part(0), part(0), part(0), part(0), 0.05), 3200);

@@ -70,9 +70,9 @@ struct PlannedStatistic {
   // Absent for what is computed from parts and may be off by what depends on them: under add-remove without
   // expected_size, for groups without expected_group_size, and for correlations without expected_deviation.
   std::optional<StatisticAccuracy> accuracy;
-  // Whether that is what a report would say of about such data as the specification guesses, rather than what holds
-  // for all data.
-  bool accuracy_is_expected = false;
+  // Where that is what a report would say of about such data as the specification guesses, rather than what holds
+  // for all data of so many rows: how many rows are guessed.
+  std::optional<std::uint64_t> expected_rows;
 };
 
 // What another specification of a statistic would give: the best of each kind that is worth at least a

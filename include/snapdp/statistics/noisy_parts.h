@@ -72,8 +72,8 @@ double planned_mean_accuracy(const Bounds& bounds, std::uint64_t size, const Noi
                              const NoisyPart& sum, const FailureRate& alpha);
 double planned_variance_accuracy(const Bounds& bounds, std::uint64_t size, const NoisyPart& count,
                                  const NoisyPart& sum, const NoisyPart& squares, const FailureRate& alpha);
-double planned_covariance_accuracy(const Bounds& x, const Bounds& y, std::uint64_t size, const NoisyPart& count,
-                                   const NoisyPart& sum_x, const NoisyPart& sum_y, const NoisyPart& products,
-                                   const FailureRate& alpha);
+double planned_covariance_accuracy(const Bounds& x, const Bounds& y, std::uint64_t size,
+                                   const NoisyPart& count, const NoisyPart& sum_x, const NoisyPart& sum_y,
+                                   const NoisyPart& products, const FailureRate& alpha);
 
 }  // namespace snapdp

@@ -46,7 +46,9 @@ ReleasedPart variance_of(const ReleasedParts& parts, const Bounds& bounds, const
 
 class CovarianceKind final : public Kind {
  public:
-  CovarianceKind() : Kind(StatisticKind::covariance, "covariance", {"columns", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
+  CovarianceKind()
+      : Kind(StatisticKind::covariance, "covariance",
+             {"columns", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
 
   std::vector<KindPart> parts(Neighbors neighbors) const override {
     if (neighbors == Neighbors::change_one) return {{"", of_clamped_rows(make_covariance())}};
@@ -77,7 +79,8 @@ class CovarianceKind final : public Kind {
 class CorrelationKind final : public Kind {
  public:
   CorrelationKind()
-      : Kind(StatisticKind::correlation, "correlation", {"columns", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
+      : Kind(StatisticKind::correlation, "correlation",
+             {"columns", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
 
   std::vector<KindPart> parts(Neighbors neighbors) const override {
     if (neighbors == Neighbors::change_one) {
@@ -101,14 +104,16 @@ class CorrelationKind final : public Kind {
   double joint_accuracy(const NoisyParts& parts, const std::vector<Bounds>& bounds,
                         const FailureRate& alpha) const override {
     if (parts.contains("covariance"))
-      return correlation_accuracy(parts.at("covariance"), parts.at("variance_x"), parts.at("variance_y"), alpha);
+      return correlation_accuracy(parts.at("covariance"), parts.at("variance_x"), parts.at("variance_y"),
+                                  alpha);
     return correlation_accuracy(bounds[0], bounds[1],
-                                {parts.at("count"), parts.at("sum_x"), parts.at("sum_y"), parts.at("products"),
-                                 parts.at("squares_x"), parts.at("squares_y")},
+                                {parts.at("count"), parts.at("sum_x"), parts.at("sum_y"),
+                                 parts.at("products"), parts.at("squares_x"), parts.at("squares_y")},
                                 alpha);
   }
   std::string no_planned_accuracy() const override {
-    return "how far a correlation may be off depends on the variances, which may be next to 0; guess the deviations, "
+    return "how far a correlation may be off depends on the variances, which may be next to 0; guess the "
+           "deviations, "
            "expected_deviation = [10, 20], or give epsilon or weight instead";
   }
 };

@@ -86,7 +86,8 @@ Dyadic expected_part(const std::string& part, const ExpectedRows& expected, cons
     return Rational(expected.deviations[x] * expected.deviations[y] * (x == y ? Rational(1) : correlation));
   };
   const auto products = [&](std::size_t x, std::size_t y) {
-    return Rational((expected.rows - 1) * covariance(x, y) + expected.rows * expected.means[x] * expected.means[y]);
+    return Rational((expected.rows - 1) * covariance(x, y) +
+                    expected.rows * expected.means[x] * expected.means[y]);
   };
   const auto exact = [&]() -> Rational {
     if (part == "count") return expected.rows;

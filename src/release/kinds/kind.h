@@ -148,8 +148,8 @@ class Kind {
                                                  std::uint64_t) const {
     return std::nullopt;
   }
-  virtual std::optional<double> planned_joint_accuracy(const NoisyParts&, const std::vector<Bounds>&, std::uint64_t,
-                                                       const FailureRate&) const {
+  virtual std::optional<double> planned_joint_accuracy(const NoisyParts&, const std::vector<Bounds>&,
+                                                       std::uint64_t, const FailureRate&) const {
     return std::nullopt;
   }
   // Why it cannot, whatever is known of the size, unless deviations are guessed; empty when it can.

@@ -26,16 +26,20 @@ double planned_variance(const PartAccuracies& parts, const Bounds& bounds, std::
   return planned_variance_accuracy(bounds, size, parts.at("count"), parts.at("sum"), parts.at("squares"));
 }
 
-double planned_variance(const NoisyParts& parts, const Bounds& bounds, std::uint64_t size, const FailureRate& alpha) {
+double planned_variance(const NoisyParts& parts, const Bounds& bounds, std::uint64_t size,
+                        const FailureRate& alpha) {
   if (!parts.contains("variance"))
-    return planned_variance_accuracy(bounds, size, parts.at("count"), parts.at("sum"), parts.at("squares"), alpha);
+    return planned_variance_accuracy(bounds, size, parts.at("count"), parts.at("sum"), parts.at("squares"),
+                                     alpha);
   const NoisyPart& variance = parts.at("variance");
   return accuracy_of({variance.noise, alpha, variance.rounding_error}).tight;
 }
 
 class VarianceKind final : public Kind {
  public:
-  VarianceKind() : Kind(StatisticKind::variance, "variance", {"column", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
+  VarianceKind()
+      : Kind(StatisticKind::variance, "variance",
+             {"column", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
 
   std::vector<KindPart> parts(Neighbors neighbors) const override {
     if (neighbors == Neighbors::change_one) return {{"", of_clamped_rows(make_variance())}};
@@ -63,8 +67,8 @@ class VarianceKind final : public Kind {
 class StandardDeviationKind final : public Kind {
  public:
   StandardDeviationKind()
-      : Kind(StatisticKind::standard_deviation, "standard_deviation", {"column", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {
-  }
+      : Kind(StatisticKind::standard_deviation, "standard_deviation",
+             {"column", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
 
   std::vector<KindPart> parts(Neighbors neighbors) const override {
     if (neighbors == Neighbors::change_one) return {{"variance", of_clamped_rows(make_variance())}};
@@ -82,7 +86,8 @@ class StandardDeviationKind final : public Kind {
       const double accuracy = accuracy_of({variance.noise, alpha, variance.rounding_error}).tight;
       return standard_deviation_accuracy({variance.value, accuracy});
     }
-    return standard_deviation_accuracy(bounds[0], parts.at("count"), parts.at("sum"), parts.at("squares"), alpha);
+    return standard_deviation_accuracy(bounds[0], parts.at("count"), parts.at("sum"), parts.at("squares"),
+                                       alpha);
   }
   std::optional<double> planned_accuracy(const PartAccuracies& parts, const std::vector<Bounds>& bounds,
                                          std::uint64_t size) const override {
