@@ -23,12 +23,22 @@ using namespace release_internal;
 
 namespace {
 
+// What is planned is a multiple of 2^-60.
+Rational epsilon_unit() {
+  constexpr unsigned places = 60;
+  return Rational(Integer(1), Integer(1) << places);
+}
+
+Rational rounded_up(const Rational& epsilon) {
+  return Rational(ceil(Rational(epsilon / epsilon_unit())) * epsilon_unit());
+}
+
 class StatisticPlanner {
  public:
   StatisticPlanner(const Specification& specification, const StatisticSpecification& statistic)
       : specification_(specification), statistic_(statistic), kind_(kind_of(statistic)) {
     planned_.specification = statistic;
-    range_ = statistic.range;
+    range_ = kind_.range(specification.data, statistic);
   }
 
   PlannedStatistic plan() && {
@@ -168,8 +178,40 @@ class StatisticPlanner {
     }
   }
 
+  // The least epsilon, to a thousandth and rounded up, with which what is read off the noisy numbers is as accurate as the
+  // specification asks. An evaluation may take milliseconds, and the accuracy is about proportional to 1 / epsilon.
+  Rational epsilon_for_reading(const Aggregation& aggregation) const {
+    const double target = to_double_down(kind_.accuracy_asked(specification_.data, statistic_));
+    const auto accuracy = [&](const Rational& epsilon) {
+      try {
+        return *kind_.accuracy_of_noise(planned_, measurement_of(aggregation, epsilon).mechanism().noise());
+      } catch (const Error&) {  // in precision mode, where the noise would exceed the bounds
+        return std::numeric_limits<double>::infinity();
+      }
+    };
+    const double at_one = accuracy(1);
+    Rational enough =
+        std::isfinite(at_one) && target > 0 ? rounded_up(Rational(at_one) / Rational(target)) : 1;
+    constexpr int most_doublings = 60;
+    for (int i = 0; !(accuracy(enough) <= target); ++i) {
+      if (i == most_doublings) refuse_unreachable();
+      enough *= 2;
+    }
+    Rational too_little = enough / 2;
+    for (; too_little < enough && accuracy(too_little) <= target;
+         too_little = rounded_up(Rational(enough / 2)))
+      enough = too_little;
+    constexpr int halvings = 10;
+    for (int i = 0; i < halvings; ++i) {
+      const Rational middle = rounded_up(Rational((enough + too_little) / 2));
+      (accuracy(middle) <= target ? enough : too_little) = middle;
+    }
+    return enough;
+  }
+
   // The least epsilon with which the aggregation is as accurate as the specification asks.
   Rational epsilon_for(const Aggregation& aggregation) const {
+    if (kind_.has_key("resolution")) return epsilon_for_reading(aggregation);
     if (statistic_.noise == NoiseKind::notes) {
       // The noise and the grid follow from epsilon by the arithmetic of the mode, so epsilon is searched for. Where
       // the mode refuses an epsilon, because the noise would exceed the bounds, it is too little.
@@ -215,8 +257,9 @@ class StatisticPlanner {
     plan_parts(parts, 1);
     if (!planned_.accuracy) refuse_accuracy();
     // How far off any guess in the public range may be: the parts say nothing at all.
-    const Rational guess(*composed_accuracy(
-        [](const PlannedMeasurement&) { return std::numeric_limits<double>::infinity(); }));
+    const std::optional<double> nothing_known =
+        composed_accuracy([](const PlannedMeasurement&) { return std::numeric_limits<double>::infinity(); });
+    const Rational guess(nothing_known.value_or(2));  // of correlations
     if (*statistic_.accuracy >= guess) {
       refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
                              ": is not below the width of the public range, " + to_string(guess) +
@@ -236,8 +279,8 @@ class StatisticPlanner {
     if (statistic_.group_by) {
       refuse("accuracy",
              given + "how far the " + kind +
-                 " of a group may be off depends on the number of its rows, which is not public; give "
-                 "epsilon or weight instead");
+                 " of a group may be off depends on the number of its rows, which is not public; guess it, "
+                 "expected_group_size = 100, or give epsilon or weight instead");
     }
     refuse("accuracy",
            given + "how far a " + kind +
@@ -250,6 +293,10 @@ class StatisticPlanner {
                             const std::optional<Rational>& also = std::nullopt) const {
     const std::optional<Rational> epsilon = least_epsilon(reaches, also);
     if (epsilon) return *epsilon;
+    refuse_unreachable();
+  }
+
+  [[noreturn]] void refuse_unreachable() const {
     refuse("accuracy", " = " + to_string(*statistic_.accuracy) +
                            ": no epsilon reaches it with this grid and mode; ask for less, or use mode = "
                            "\"exact\" and grid = \"auto\"");
@@ -263,22 +310,75 @@ class StatisticPlanner {
       add_part(parts[i], Rational(epsilon * statistic_.split[i] / weights), part_alpha(statistic_));
     }
     planned_.accuracy.reset();
+    if (is_guessed()) {
+      planned_.accuracy = expected_accuracy();
+      if (planned_.accuracy) planned_.expected_rows = rows();
+      return;
+    }
+    const std::optional<std::uint64_t> size = rows();
+    if (!size) return;
+    NoisyParts noisy;
+    for (const PlannedMeasurement& part : planned_.measurements)
+      noisy[part.part] = noisy_part(part, Dyadic(0));
+    const std::optional<double> tight =
+        kind_.planned_joint_accuracy(noisy, planned_.bounds, *size, statistic_.alpha);
+    if (!tight) return;
     const auto accuracy = [&](double Accuracy::*which) {
       return composed_accuracy([which](const PlannedMeasurement& part) { return part.accuracy.*which; });
     };
-    if (const std::optional<double> tight = accuracy(&Accuracy::tight)) {
-      planned_.accuracy = StatisticAccuracy{*accuracy(&Accuracy::conservative), *tight,
-                                            *accuracy(&Accuracy::laplace), std::nullopt};
-    }
+    planned_.accuracy = StatisticAccuracy{std::max(*tight, *accuracy(&Accuracy::conservative)), *tight,
+                                          *accuracy(&Accuracy::laplace), std::nullopt};
   }
 
-  // What is known beforehand of the value that is computed from the parts: nothing without a size, and of groups, whose
-  // sizes are private.
+  // How many rows the statistic has, as far as that is public or guessed.
+  std::optional<std::uint64_t> rows() const {
+    if (statistic_.group_by) return statistic_.expected_group_size;
+    return specification_.data.size ? specification_.data.size : specification_.data.expected_size;
+  }
+
+  bool is_guessed() const {
+    return !statistic_.expected_means.empty() || !statistic_.expected_deviations.empty();
+  }
+
+  // What a report would say of rows as they are guessed, if no noise were drawn; of two columns for the worst of several
+  // correlations.
+  std::optional<StatisticAccuracy> expected_accuracy() const {
+    const std::optional<std::uint64_t> size = rows();
+    if (!size || (kind_.is_second_moment() && *size < 2)) return std::nullopt;
+    ExpectedRows expected{
+        Rational(Integer(static_cast<unsigned long>(*size))), {}, statistic_.expected_deviations};
+    for (std::size_t i = 0; i < planned_.bounds.size(); ++i) {
+      const bool known = !statistic_.expected_means.empty();
+      expected.means.push_back(
+          known ? Rational(statistic_.expected_means[i] - planned_.bounds[i].middle().rational())
+                : Rational(0));
+    }
+    StatisticAccuracy worst;
+    for (const Rational& correlation : kind_.has_two_columns()
+                                           ? std::vector<Rational>{-1, Rational(-1, 2), 0, Rational(1, 2), 1}
+                                           : std::vector<Rational>{0}) {
+      NoisyParts noisy;
+      for (const PlannedMeasurement& part : planned_.measurements)
+        noisy[part.part] = noisy_part(part, expected_part(part.part, expected, correlation));
+      const auto composed = [&](double Accuracy::*which) {
+        ReleasedParts parts;
+        for (const PlannedMeasurement& part : planned_.measurements)
+          parts[part.part] = {noisy[part.part].value, part.accuracy.*which};
+        return kind_.compose(parts, planned_.bounds).accuracy;
+      };
+      const double tight = kind_.joint_accuracy(noisy, planned_.bounds, statistic_.alpha);
+      worst.tight = std::max(worst.tight, tight);
+      worst.conservative = std::max({worst.conservative, tight, composed(&Accuracy::conservative)});
+      worst.laplace = std::max(worst.laplace, composed(&Accuracy::laplace));
+    }
+    return worst;
+  }
+
+  // What is known beforehand of the value that is computed from the parts: nothing without a size.
   std::optional<double> composed_accuracy(
       const std::function<double(const PlannedMeasurement&)>& accuracy) const {
-    const std::optional<std::uint64_t> size =
-        specification_.data.size ? specification_.data.size : specification_.data.expected_size;
-    if (statistic_.group_by || !size) return std::nullopt;
+    const std::optional<std::uint64_t> size = rows();
+    if (!size) return std::nullopt;
     PartAccuracies parts;
     for (const PlannedMeasurement& part : planned_.measurements) parts[part.part] = accuracy(part);
     return kind_.planned_accuracy(parts, planned_.bounds, *size);
@@ -387,9 +487,7 @@ namespace {
 
 // Shares of `left` by weight, each rounded down to a multiple of 2^-60, so that their sum does not exceed it.
 Rational share_of(const Rational& left, const Rational& weight, const Rational& weights) {
-  constexpr unsigned places = 60;
-  const Rational unit(Integer(1), Integer(1) << places);
-  return Rational(Rational(floor(Rational(left * weight / weights / unit))) * unit);
+  return Rational(Rational(floor(Rational(left * weight / weights / epsilon_unit()))) * epsilon_unit());
 }
 
 }  // namespace

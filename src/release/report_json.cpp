@@ -238,10 +238,22 @@ void write_question(JsonText& json, const ShownStatistic& statistic) {
   });
 }
 
+// What a planned accuracy takes for granted.
+void write_expected(JsonText& json, const std::optional<ShownStatistic::Expected>& expected) {
+  if (!expected) return;
+  json.key("expected");
+  json.open('{');
+  json.integer("rows", expected->rows);
+  if (!expected->means.empty()) json.texts("mean", expected->means);
+  if (!expected->deviations.empty()) json.texts("deviation", expected->deviations);
+  json.close('}');
+}
+
 void write_statistic(JsonText& json, const ShownStatistic& statistic) {
   write_question(json, statistic);
   if (!statistic.parts.empty()) {
     write_accuracy(json, statistic.all.accuracy ? statistic.all.accuracy : statistic.accuracy);
+    write_expected(json, statistic.expected);
     write_released(json, statistic);
     write_utility(json, statistic.utility);
     write_parts(json, statistic.parts);

@@ -154,14 +154,22 @@ void add_composed(ShownEntry& entry, const PlannedStatistic& statistic, const Sh
     }
     return kind_of(statistic.specification).compose(parts, statistic.bounds);
   };
-  const Composed tight = composed([](const PlannedMeasurement& part) { return part.accuracy.tight; });
   const Composed conservative =
       composed([](const PlannedMeasurement& part) { return part.accuracy.conservative; });
-  entry.value = ShownNumber::of(tight.value);
-  entry.accuracy = ShownAccuracy{alpha, conservative.accuracy, tight.accuracy, {}};
+  NoisyParts noisy;
+  for (std::size_t i = 0; i < statistic.measurements.size(); ++i) {
+    const PlannedMeasurement& part = statistic.measurements[i];
+    noisy[part.part] = noisy_part(part, (*values.released())[i][group]);
+  }
+  const auto accuracy = [&](const Rational& rate) {
+    return kind_of(statistic.specification).joint_accuracy(noisy, statistic.bounds, rate);
+  };
+  const double tight = accuracy(statistic.specification.alpha);
+  entry.value = ShownNumber::of(conservative.value);
+  entry.accuracy = ShownAccuracy{alpha, std::max(conservative.accuracy, tight), tight, {}};
   if (grouped) {
-    entry.accuracy->simultaneous =
-        composed([](const PlannedMeasurement& part) { return part.simultaneous; }).accuracy;
+    const Rational groups(Integer(static_cast<unsigned long>(statistic.groups)));
+    entry.accuracy->simultaneous = accuracy(Rational(statistic.specification.alpha / groups));
   }
 }
 
@@ -204,7 +212,15 @@ void add_parts(ShownStatistic& shown, const PlannedStatistic& statistic, const S
   shown.noise.epsilon = ShownNumber::quote(to_string(statistic.epsilon));
   shown.noise.loss_bound = to_string(statistic.loss_bound);
   shown.noise.certificate = certificate_of(statistic.certificate);
-  if (values.any() || !statistic.accuracy || statistic.groups > 0) return;
+  if (values.any() || !statistic.accuracy) return;
+  if (statistic.expected_rows) {
+    shown.expected.emplace();
+    shown.expected->rows = *statistic.expected_rows;
+    for (const Rational& mean : statistic.specification.expected_means)
+      shown.expected->means.push_back(to_string(mean));
+    for (const Rational& deviation : statistic.specification.expected_deviations)
+      shown.expected->deviations.push_back(to_string(deviation));
+  }
   const StatisticAccuracy& accuracy = *statistic.accuracy;
   shown.accuracy =
       ShownAccuracy{to_string(statistic.specification.alpha), accuracy.conservative, accuracy.tight, {}};

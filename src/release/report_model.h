@@ -156,6 +156,13 @@ struct ShownStatistic {
   std::optional<ShownHierarchy> hierarchy;
   ShownNoise noise;
   std::optional<ShownAccuracy> accuracy;
+  // Of a plan whose accuracy is for about such data: what is guessed of them.
+  struct Expected {
+    std::uint64_t rows = 0;
+    std::vector<std::string> means;
+    std::vector<std::string> deviations;
+  };
+  std::optional<Expected> expected;
   std::optional<ShownUtility> utility;
   std::vector<ShownPart> parts;
   ShownEntry all;                  // unless there are groups

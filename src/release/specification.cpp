@@ -44,8 +44,12 @@ const std::vector<std::string> statistic_keys = {"name",
                                                  "max_rows_per_group_per_unit",
                                                  "order",
                                                  "quantiles",
+                                                 "resolution",
                                                  "range",
-                                                 "guesses"};
+                                                 "guesses",
+                                                 "expected_mean",
+                                                 "expected_deviation",
+                                                 "expected_group_size"};
 
 void find_foreign_keys(const TomlTable& table, const Kind& kind, Faults& faults) {
   for (const std::string& key : statistic_keys) {
@@ -321,6 +325,55 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
   }
 }
 
+// A number for each column: alone, or in a list when there are two.
+std::vector<Rational> read_expected(const TomlTable& table, const std::string& key, const Kind& kind) {
+  if (!kind.has_two_columns()) return {table.get_number(key)};
+  std::vector<Rational> numbers = table.get_numbers(key);
+  if (numbers.size() != 2) table.refuse(key, "must have a number for each of the two columns, [10, 20]");
+  return numbers;
+}
+
+// Guesses at the data. They must be possible: of values in [a, b] with mean m the variance is at most (m - a)(b - m), but for
+// the factor n / (n - 1) (Bhatia and Davis).
+void read_expectations(const TomlTable& table, const Specification& specification,
+                       StatisticSpecification& statistic) {
+  const Kind& kind = kind_of(statistic);
+  for (const std::string key : {"expected_mean", "expected_deviation"}) {
+    if (!table.has(key)) continue;
+    if (specification.is_constant(statistic))
+      table.refuse(key, "does not apply to a public constant, which is released exactly; remove it");
+    if (parts_of(statistic.kind, specification.data.neighbors).empty()) {
+      table.refuse(key, "does not apply to a " + kind.name() + " under " +
+                            to_string(specification.data.neighbors) +
+                            ", whose accuracy does not depend on the data; remove it");
+    }
+    const bool private_rows =
+        !specification.data.size && !specification.data.expected_size && !table.has("group_by");
+    if (private_rows)
+      table.refuse(key, "needs expected_size under [data], about how many rows there are; add it");
+  }
+  if (table.has("expected_mean")) statistic.expected_means = read_expected(table, "expected_mean", kind);
+  if (table.has("expected_deviation"))
+    statistic.expected_deviations = read_expected(table, "expected_deviation", kind);
+  if (kind.is_second_moment() && !statistic.expected_means.empty() && statistic.expected_deviations.empty())
+    table.refuse("expected_mean", "says little without expected_deviation; add it, or remove expected_mean");
+  for (std::size_t i = 0; i < statistic.bounds.size(); ++i) {
+    const DecimalBounds& bounds = statistic.bounds[i];
+    Rational mean = (bounds.lower + bounds.upper) / 2;
+    if (!statistic.expected_means.empty()) mean = statistic.expected_means[i];
+    if (mean < bounds.lower || mean > bounds.upper)
+      table.refuse("expected_mean", "must lie between the bounds, to which values are clamped");
+    if (statistic.expected_deviations.empty()) continue;
+    const Rational& deviation = statistic.expected_deviations[i];
+    if (deviation <= 0) table.refuse("expected_deviation", "must be greater than 0");
+    if (deviation * deviation > (mean - bounds.lower) * (bounds.upper - mean)) {
+      table.refuse("expected_deviation",
+                   "no values between the bounds have such a standard deviation about " + to_string(mean) +
+                       "; guess a smaller one, or expected_mean");
+    }
+  }
+}
+
 const std::vector<std::string> group_limit_keys = {"max_groups_per_unit", "max_rows_per_group_per_unit"};
 
 // Both limits together bound what a unit contributes; either alone would drop rows and leave the noise as it is.
@@ -345,7 +398,8 @@ std::optional<GroupLimit> read_group_limit(const TomlTable& table, const Specifi
 void read_groups(const TomlTable& table, const Specification& specification,
                  StatisticSpecification& statistic) {
   if (!table.has("group_by")) {
-    for (const std::string key : {"keys", "max_groups_per_unit", "max_rows_per_group_per_unit"}) {
+    for (const std::string key :
+         {"keys", "max_groups_per_unit", "max_rows_per_group_per_unit", "expected_group_size"}) {
       if (table.has(key)) table.refuse(key, "applies only with group_by; name the column, or remove it");
     }
     return;
@@ -377,6 +431,8 @@ void read_groups(const TomlTable& table, const Specification& specification,
   statistic.key_numbers = std::move(keys.numbers);
   statistic.key_texts = std::move(keys.texts);
   statistic.groups_per_unit = read_group_limit(table, specification);
+  if (table.has("expected_group_size"))
+    statistic.expected_group_size = table.get_count("expected_group_size");
   if (specification.is_constant(statistic)) {
     table.refuse("group_by", "does not go with a statistic that is a public constant; remove the statistic");
   }
@@ -410,6 +466,7 @@ class StatisticReader {
       const bool range_is_known =
           faults_.hold([&] { read_own_number(document_, table_, specification_, statistic_, faults_); });
       if (range_is_known) faults_.hold([&] { read_mechanism(table_, specification_, statistic_); });
+      faults_.hold([&] { read_expectations(table_, specification_, statistic_); });
     }
     faults_.hold([&] { read_groups(table_, specification_, statistic_); });
     faults_.hold([&] {

@@ -9,6 +9,7 @@
 
 #include "numeric/shared/float_environment.h"
 #include "statistics/construction.h"
+#include "statistics/enclosures.h"
 
 namespace snapdp {
 
@@ -17,26 +18,8 @@ using namespace statistics_internal;
 
 namespace {
 
-struct Interval {
-  Rational low;
-  Rational high;
-};
-
-Interval operator-(const Interval& a, const Interval& b) {
-  return {a.low - b.high, a.high - b.low};
-}
-Interval operator*(const Interval& a, const Interval& b) {
-  const auto [low, high] = std::minmax({Rational(a.low * b.low), Rational(a.low * b.high),
-                                        Rational(a.high * b.low), Rational(a.high * b.high)});
-  return {low, high};
-}
-// b.low > 0.
-Interval operator/(const Interval& a, const Interval& b) {
-  return a * Interval{1 / b.high, 1 / b.low};
-}
-Interval square(const Interval& a) {
-  const Interval product = a * a;
-  return {std::max(product.low, Rational(0)), product.high};
+double clamped(const Rational& value, const Interval& range) {
+  return to_double_nearest(std::clamp(value, range.low, range.high));
 }
 
 // What the exact number may be; nothing when the part says nothing or the two do not meet, which can only be when the
@@ -45,10 +28,7 @@ std::optional<Interval> known(const ReleasedPart& part, const Interval& range) {
   if (!std::isfinite(part.accuracy)) return std::nullopt;
   const Rational value = part.value.rational();
   const Rational accuracy(part.accuracy);
-  const Interval both{std::max(range.low, Rational(value - accuracy)),
-                      std::min(range.high, Rational(value + accuracy))};
-  if (both.low > both.high) return std::nullopt;
-  return both;
+  return intersection(range, {value - accuracy, value + accuracy});
 }
 
 // The exact number of rows is an integer and at least 2.
@@ -61,59 +41,9 @@ std::optional<Interval> known_count(const ReleasedPart& count) {
   return Interval{std::max(Rational(low), Rational(2)), Rational(high)};
 }
 
-// The distance from the released number to the farther end of what is left of the range.
-double half_width(double released, const Interval& range, const std::optional<Interval>& enclosure) {
-  Interval left = range;
-  if (enclosure && enclosure->low <= range.high && enclosure->high >= range.low)
-    left = {std::max(range.low, enclosure->low), std::min(range.high, enclosure->high)};
-  const Rational value(released);
-  return to_double_up(std::max({Rational(left.high - value), Rational(value - left.low), Rational(0)}));
-}
-
-double clamped(const Rational& value, const Interval& range) {
-  return to_double_nearest(std::clamp(value, range.low, range.high));
-}
-
-// The square root, not above it and by a factor of less than 1 + 2^-64 below it, with what must be added to be above.
-struct Root {
-  Rational low;
-  Rational high;
-};
-Root root(const Rational& value) {
-  if (value <= 0) return {0, 0};
-  constexpr long bits = 132;
-  const auto size = [](const Integer& integer) {
-    return static_cast<long>(mpz_sizeinbase(integer.get_mpz_t(), 2));
-  };
-  const long shift = std::max(0L, (bits + size(value.get_den()) - size(value.get_num())) / 2);
-  const Integer unit = Integer(1) << static_cast<mp_bitcnt_t>(shift);
-  // floor(sqrt(floor(x))) = floor(sqrt(x)).
-  const Integer whole = sqrt(floor(Rational(value * unit * unit)));
-  return {Rational(Rational(whole) / unit), Rational(Rational(whole + 1) / unit)};
-}
-
-// (b - a)(d - c) / 2: the largest covariance of two or more rows, that of two rows at opposite corners.
-Rational largest_covariance(const Bounds& x, const Bounds& y) {
-  return x.width().rational() * y.width().rational() / 2;
-}
-
-Interval variance_range(const Bounds& bounds) {
-  return {0, largest_covariance(bounds, bounds)};
-}
-
-Interval covariance_range(const Bounds& x, const Bounds& y) {
-  const Rational largest = largest_covariance(x, y);
-  return {-largest, largest};
-}
-
 // Sums of `rows` numbers in [-size, size].
 Interval sums(const Interval& rows, const Rational& size) {
   return {-rows.high * size, rows.high * size};
-}
-
-// What a result of at most this size may move when it is rounded to the nearest double.
-Rational largest_rounding(const Rational& largest) {
-  return largest / (Integer(1) << 53) + Dyadic(Integer(1), -1075).rational();
 }
 
 }  // namespace

@@ -170,7 +170,11 @@ void statistics(Survey& survey) {
   survey.add("consistent counts", counts);
   for (const Rational& q : {Rational(1, 10), Rational(1, 2), Rational(9, 10)}) {
     survey.add("quantile " + q.get_str(), quantile_from_hierarchy(layout, counts, q));
-    survey.add("rank error " + q.get_str(), quantile_rank_error(layout, 3.7, q));
+    const Noise noise{.scale = 3.7};
+    survey.add("rank error " + q.get_str(), quantile_rank_error(layout, noise, q, 0.05));
+    survey.add("margin " + q.get_str(), quantile_margin(layout, noise, q, 0.05));
+    const Noise coarse{.scale = 3.7, .grid = Grid(3)};
+    survey.add("coarse margin " + q.get_str(), quantile_margin(layout, coarse, q, 0.05));
     const QuantileInterval interval = quantile_interval(layout, counts, q, 1.5);
     survey.add("interval lower " + q.get_str(), interval.lower);
     survey.add("interval upper " + q.get_str(), interval.upper);

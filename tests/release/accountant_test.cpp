@@ -123,12 +123,14 @@ TEST_F(LedgerAccountantTest, TheExampleOfQuantilesRuns) {
   auto tree = ages.release(rows, accountant).values;          // one integer a node
   auto counts = consistent_counts(layout, tree);  // one number a leaf; their sums are those of the nodes
   double median = quantile_from_hierarchy(layout, counts, Rational(1, 2));
-  // With probability at least 0.95, known before any row is read:
-  double node = ages.accuracy(FailureRate(Rational(1, 20) / layout.nodes())).tight;
-  double off = quantile_rank_error(layout, node, Rational(1, 2));
-  auto [lower, upper] = quantile_interval(layout, counts, Rational(1, 2), off);
+  // With probability at least 0.95, known before any row is read: how many rows off,
+  double off = quantile_rank_error(layout, ages.mechanism().noise(), Rational(1, 2), 0.05);
+  // and after the release, between which edges the exact median lies.
+  double margin = quantile_margin(layout, ages.mechanism().noise(), Rational(1, 2), 0.05);
+  auto [lower, upper] = quantile_interval(layout, counts, Rational(1, 2), margin);
   // [end]
   // clang-format on
+  EXPECT_LE(margin, off);
   EXPECT_LE(lower, median);
   EXPECT_LE(median, upper);
   EXPECT_EQ(shown("include/snapdp/statistics/quantiles.h",

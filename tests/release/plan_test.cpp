@@ -12,6 +12,7 @@
 #include "release/replace.h"
 #include "snapdp/error.h"
 #include "snapdp/statistics/from_parts.h"
+#include "snapdp/statistics/noisy_parts.h"
 
 namespace snapdp {
 namespace {
@@ -125,7 +126,7 @@ TEST(Plan, PrecisionModeCountsEveryNumberThatDiffers) {
     EXPECT_EQ(measurement.price(), planned.epsilon);
   }
   EXPECT_EQ(plan.statistics()[0].measurements[0].measurement.mechanism().coordinates(), 2U);
-  EXPECT_EQ(plan.statistics()[1].measurements[0].measurement.mechanism().coordinates(), 4U);
+  EXPECT_EQ(plan.statistics()[1].measurements[0].measurement.mechanism().coordinates(), 2U);
   EXPECT_THAT(plan.explanation(), HasSubstr("proved"));
   EXPECT_EQ(Json::parse(plan.to_json()).at("statistics").at(0).at("loss_basis"), "proved");
 }
@@ -162,10 +163,15 @@ TEST(Plan, AMeanUnderAddRemoveIsTwoReleases) {
   const std::string head = replaced(add_remove_head, "[budget]", "expected_size = 5000\n[budget]");
   const Plan expected = plan_of(head, statistic("mean", keys));
   ASSERT_TRUE(expected.statistics()[0].accuracy.has_value());
-  const double planned = expected.statistics()[0].accuracy->tight;
-  const double sum = mean.measurements[0].accuracy.tight;
-  const double count = mean.measurements[1].accuracy.tight;
-  EXPECT_NEAR(planned, (5 * count + sum) / (5000 - count), 1e-9);
+  const StatisticAccuracy planned = *expected.statistics()[0].accuracy;
+  const NoisyPart sum{0, mean.measurements[0].measurement.mechanism().noise()};
+  const NoisyPart count{
+      .value = 0, .noise = mean.measurements[1].measurement.mechanism().noise(), .integer = true};
+  EXPECT_NEAR(planned.tight, planned_mean_accuracy(Bounds(10, 20), 5000, count, sum, 0.05), 1e-6);
+  const double of_sum = mean.measurements[0].accuracy.conservative;
+  const double of_count = mean.measurements[1].accuracy.conservative;
+  EXPECT_NEAR(planned.conservative, (5 * of_count + of_sum) / (5000 - of_count), 1e-9);
+  EXPECT_LT(planned.tight, 0.7 * planned.conservative);
 }
 
 TEST(Plan, WhatIsComputedFromPartsHasAnAccuracyWhereItCanBeTold) {
@@ -182,19 +188,22 @@ TEST(Plan, WhatIsComputedFromPartsHasAnAccuracyWhereItCanBeTold) {
   const auto& statistics = expected.statistics();
   const auto part = [](const PlannedStatistic& planned, const std::string& name) {
     for (const PlannedMeasurement& measurement : planned.measurements) {
-      if (measurement.part == name) return measurement.accuracy.tight;
+      if (measurement.part != name) continue;
+      const StatisticDomain& domain = measurement.measurement.aggregation().output_domain();
+      const Rational rounding = domain.integer ? Rational(0) : Rational(domain.grid.spacing().rational() / 2);
+      return NoisyPart{0, measurement.measurement.mechanism().noise(), rounding, domain.integer};
     }
     throw std::logic_error("no such part");
   };
   EXPECT_EQ(statistics[0].accuracy->tight,
             planned_variance_accuracy(Bounds(0, 100), 5000, part(statistics[0], "count"),
-                                      part(statistics[0], "sum"), part(statistics[0], "squares")));
+                                      part(statistics[0], "sum"), part(statistics[0], "squares"), 0.05));
   EXPECT_EQ(statistics[1].accuracy->tight,
             planned_standard_deviation_accuracy(Bounds(0, 100), statistics[0].accuracy->tight));
   EXPECT_EQ(statistics[2].accuracy->tight,
             planned_covariance_accuracy(Bounds(0, 100), Bounds(0, 1), 5000, part(statistics[2], "count"),
                                         part(statistics[2], "sum_x"), part(statistics[2], "sum_y"),
-                                        part(statistics[2], "products")));
+                                        part(statistics[2], "products"), 0.05));
   EXPECT_FALSE(statistics[3].accuracy.has_value());
   EXPECT_FALSE(statistics[4].accuracy.has_value());
   for (std::size_t i = 0; i < 3; ++i) {
@@ -609,7 +618,8 @@ TEST(Plan, GroupsKnowTheirKeysTypes) {
   const std::string mean = statistic("m",
                                      "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 1]\naccuracy = 0.1\n"
                                      "group_by = \"g\"\nkeys = [1]");
-  EXPECT_THAT(refusal(add_remove_head, mean).what(), HasSubstr("not public; give epsilon or weight"));
+  EXPECT_THAT(refusal(add_remove_head, mean).what(),
+              HasSubstr("not public; guess it, expected_group_size = 100, or give epsilon or weight"));
 }
 
 TEST(Plan, ExplainsEachStatisticAsItsChain) {

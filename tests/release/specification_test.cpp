@@ -655,9 +655,32 @@ TEST(Specification, QuantilesHaveEdges) {
   EXPECT_THAT(refused(quantiles("kind = \"quantiles\"\nedges = [0, 1]")), HasSubstr("quantiles is missing"));
   EXPECT_THAT(refused(quantiles("kind = \"quantiles\"\nedges = [0, 1]\nquantiles = [1.5]")),
               HasSubstr("from 0 to 1"));
-  EXPECT_THAT(
-      refused(replaced(quantiles("kind = \"median\"\nedges = [0, 1]"), "epsilon = \"0.25\"", "accuracy = 1")),
-      HasSubstr("not available for quantiles"));
+}
+
+TEST(Specification, QuantilesHaveBoundsAndAResolutionInsteadOfEdges) {
+  const auto median = [](const std::string& keys) {
+    return replaced(change_one_text,
+                    "kind = \"mean\"\ncolumn = \"age\"\ntype = \"integer\"\nbounds = [0, 100]",
+                    "kind = \"median\"\ncolumn = \"age\"\n" + keys);
+  };
+  const auto edges = [&](const std::string& keys) {
+    return Specification::parse(median(keys), "s.toml").statistics[0].edges;
+  };
+  EXPECT_THAT(edges("bounds = [0, 1]\nresolution = 0.25"),
+              ElementsAre(0, Rational(1, 4), Rational(1, 2), Rational(3, 4), 1));
+  // The last bin is what is left.
+  EXPECT_THAT(edges("bounds = [-1, 1.5]\nresolution = 1"), ElementsAre(-1, 0, 1, Rational(3, 2)));
+  EXPECT_THAT(edges("bounds = [0, 1]\nresolution = 7"), ElementsAre(0, 1));
+  const std::string declared = median("resolution = 50") + "[columns.age]\nbounds = [0, 100]\n";
+  EXPECT_THAT(Specification::parse(declared, "s.toml").statistics[0].edges, ElementsAre(0, 50, 100));
+  EXPECT_THAT(refused(median("resolution = 1")), HasSubstr("bounds is missing"));
+  EXPECT_THAT(refused(median("bounds = [0, 1]")), HasSubstr("need a resolution"));
+  EXPECT_THAT(refused(median("bounds = [0, 1]\nedges = [0, 1]")), HasSubstr("cannot stand beside edges"));
+  EXPECT_THAT(refused(median("bounds = [0, 1]\nresolution = 1\nedges = [0, 1]")),
+              HasSubstr("cannot stand beside edges"));
+  EXPECT_THAT(refused(median("bounds = [0, 1]\nresolution = 0")), HasSubstr("resolution = 0"));
+  EXPECT_THAT(refused(median("bounds = [1, 1]\nresolution = 1")), HasSubstr("bounds that are equal"));
+  EXPECT_THAT(refused(median("bounds = [0, 1]\nresolution = 1e-6")), HasSubstr("choose a coarser one"));
 }
 
 TEST(Specification, OnePriceAStatistic) {

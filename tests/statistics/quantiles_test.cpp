@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "noisy.h"
@@ -160,7 +161,16 @@ TEST(Hierarchy, RefusesWhatHasNoProof) {
   EXPECT_THROW(consistent_counts(layout, {1, 2}), Error);
   EXPECT_THROW(quantile_from_hierarchy(layout, {1, 2}, Rational(1, 2)), Error);
   EXPECT_THROW(quantile_from_hierarchy(layout, {1, 2, 3, 4}, Rational(3, 2)), Error);
-  EXPECT_THROW(quantile_rank_error(layout, std::nan(""), 1), Error);
+  const Noise noise{.scale = 3};
+  EXPECT_THROW(quantile_rank_error(layout, noise, -1, 0.05), Error);
+  EXPECT_THROW(quantile_margin(layout, noise, 2, 0.05), Error);
+  EXPECT_THROW(quantile_interval(layout, {1, 2, 3, 4}, 0, std::nan("")), Error);
+  // Bounds that cut off counts.
+  EXPECT_THROW(quantile_margin(layout, {.scale = 3, .lower = 1}, 0, 0.05), Error);
+  EXPECT_THROW(quantile_margin(layout, {.scale = 3, .lower = 0, .upper = 9}, 0, 0.05), Error);
+  const HierarchyLayout nine = layout.with_public_total(9);
+  EXPECT_THROW(quantile_rank_error(nine, {.scale = 3, .lower = 0, .upper = 8}, 0, 0.05), Error);
+  EXPECT_NO_THROW(quantile_rank_error(nine, {.scale = 3, .lower = 0, .upper = 9}, 0, 0.05));
 }
 
 // Least squares is known by its normal equations: the residuals of the nodes above a leaf add up to 0, or, when the
@@ -212,11 +222,14 @@ TEST(Quantiles, AreThoseOfTheLeafCounts) {
   EXPECT_EQ(quantile_from_hierarchy(layout, counts, Rational(1, 2)), 10);
   EXPECT_EQ(quantile_from_hierarchy(layout, counts, Rational(3, 4)), 30);
   EXPECT_EQ(quantile_from_hierarchy(layout, counts, 1), 40);
-  // No rows, or fewer: the middle. Negative counts never take ranks back.
+  // No rows, or fewer: the middle.
   EXPECT_EQ(quantile_from_hierarchy(layout, {0, 0, 0}, Rational(1, 3)), 20);
   EXPECT_EQ(quantile_from_hierarchy(layout, {-1, -2, 0}, Rational(1, 3)), 20);
-  EXPECT_EQ(quantile_from_hierarchy(layout, {4, -3, 4}, Rational(1, 2)), 6.25);
   EXPECT_EQ(quantile_from_hierarchy(layout, {0, 2, 0}, 0), 10);
+  // Where estimates cross the target several times, the edge between the largest nodes decides: 1 below 20, of 5.
+  EXPECT_EQ(quantile_from_hierarchy(layout, {4, -3, 4}, Rational(1, 2)), 27.5);
+  const HierarchyLayout three({0, 10, 20, 40}, 3);
+  EXPECT_EQ(quantile_from_hierarchy(three, {4, -3, 4}, Rational(1, 2)), 6.25);
 }
 
 TEST(Quantiles, GrowWithTheFractionAndStayInside) {
@@ -244,136 +257,326 @@ TEST(Quantiles, GrowWithTheFractionAndStayInside) {
   }
 }
 
-// The claimed factor is the largest sum of absolute weights of any rank estimate; the weights come from unit trees.
-TEST(Quantiles, RankErrorIsTheLargestSumOfWeights) {
-  for (const std::size_t branching : {2U, 3U, 4U, 20U}) {
-    for (const std::size_t leaves : {2U, 3U, 4U, 7U, 8U, 13U, 16U}) {
-      for (const bool total : {false, true}) {
-        const HierarchyLayout plain = layout_of(leaves, branching);
-        const HierarchyLayout layout = total ? plain.with_public_total(0) : plain;
-        std::vector<Rational> weight(leaves + 1);
-        for (std::size_t node = 0; node < layout.nodes(); ++node) {
-          std::vector<Dyadic> unit(layout.nodes(), Dyadic(0));
-          unit[node] = 1;
-          const std::vector<Rational> counts = consistent_counts(layout, unit);
-          Rational below = 0;
-          for (std::size_t edge = 1; edge <= leaves; ++edge) {
-            below += counts[edge - 1];
-            weight[edge] += abs(below);
-          }
-        }
-        const Rational largest = *std::max_element(weight.begin(), weight.end());
-        const double claimed = quantile_rank_error(layout, 1, 0);
-        EXPECT_GE(Rational(claimed), largest);
-        EXPECT_LE(claimed, 1.00001 * largest.get_d()) << leaves << " leaves, branching " << branching;
-        EXPECT_NEAR(quantile_rank_error(layout, 3, 1), (total ? 3 : 6) * claimed, 1e-9 * claimed);
+// The weights of the nodes in the estimate of the rows below an edge, less q times that of all rows: from unit trees.
+std::vector<Rational> weights_of(const HierarchyLayout& layout, std::size_t edge, const Rational& q) {
+  std::vector<Rational> weights;
+  for (std::size_t node = 0; node < layout.nodes(); ++node) {
+    std::vector<Dyadic> unit(layout.nodes(), Dyadic(0));
+    unit[node] = 1;
+    const std::vector<Rational> counts = consistent_counts(layout, unit);
+    const auto leaf = [&](std::size_t i) { return counts.begin() + static_cast<std::ptrdiff_t>(i); };
+    Rational weight = std::accumulate(leaf(0), leaf(edge), Rational(0));
+    weights.push_back(weight - q * std::accumulate(leaf(0), leaf(layout.leaves()), Rational(0)));
+  }
+  return weights;
+}
+
+// The probabilities of the multiples of 1/32, from -60 to 60, for a weighted sum of Laplace noises, each rounded to them.
+std::vector<double> law_of_sum(const std::vector<Rational>& weights, double scale) {
+  constexpr long steps = 60 * 32;
+  const auto cdf = [](double x) { return x < 0 ? std::exp(x) / 2 : 1 - std::exp(-x) / 2; };
+  std::vector<double> sum(2 * steps + 1);
+  sum[steps] = 1;
+  for (const Rational& weight : weights) {
+    const double size = std::fabs(weight.get_d()) * scale * 32;
+    if (size == 0) continue;
+    std::vector<double> next(sum.size());
+    const long farthest = std::min(steps, static_cast<long>(30 * size) + 1);
+    for (long k = -farthest; k <= farthest; ++k) {
+      const double x = static_cast<double>(k);
+      const double probability = cdf((x + 0.5) / size) - cdf((x - 0.5) / size);
+      for (long i = std::max(-steps, -steps + k); i <= std::min(steps, steps + k); ++i)
+        next[static_cast<std::size_t>(i + steps)] +=
+            probability * sum[static_cast<std::size_t>(i - k + steps)];
+    }
+    sum = std::move(next);
+  }
+  return sum;
+}
+
+double tail_beyond(const std::vector<double>& law, double radius) {
+  const auto first = static_cast<std::size_t>(60 * 32 + std::floor(radius * 32) + 1);
+  return std::accumulate(law.begin() + static_cast<std::ptrdiff_t>(first), law.end(), 0.0);
+}
+
+// The edges that a search for an edge looks at: of those between its ends the ones that lie between the largest nodes,
+// b^k leaves wide for the largest k, and of these the middle one.
+std::vector<std::size_t> way_to(const HierarchyLayout& layout, std::size_t edge) {
+  const auto width = [&](std::size_t i) {
+    std::size_t power = 1;
+    while (i % (power * layout.branching()) == 0) power *= layout.branching();
+    return power;
+  };
+  std::vector<std::size_t> way;
+  std::size_t lower = 0;
+  std::size_t upper = layout.leaves();
+  while (way.empty() || way.back() != edge) {
+    std::vector<std::size_t> widest;
+    for (std::size_t i = lower + 1; i < upper; ++i) {
+      if (!widest.empty() && width(i) > width(widest.front())) widest.clear();
+      if (widest.empty() || width(i) == width(widest.front())) widest.push_back(i);
+    }
+    way.push_back(widest[(widest.size() - 1) / 2]);
+    (way.back() <= edge ? lower : upper) = way.back();
+  }
+  return way;
+}
+
+// The errors of all edges and of the total of one layout.
+struct ExactErrors {
+  ExactErrors(const HierarchyLayout& of, double scale, const Rational& q) : layout(of) {
+    for (std::size_t edge = 1; edge <= layout.leaves(); ++edge)
+      laws.push_back(law_of_sum(weights_of(layout, edge, edge == layout.leaves() ? Rational(0) : q), scale));
+  }
+  // P(error > radius), of edge 1, 2, ... and last of the total.
+  double tail(std::size_t edge, double radius) const { return tail_beyond(laws[edge - 1], radius); }
+  double largest_tail(double radius) const {
+    double largest = 0;
+    for (std::size_t edge = 1; edge < layout.leaves(); ++edge)
+      largest = std::max(largest, tail(edge, radius));
+    return largest;
+  }
+  // The probability of being misled on one side, by the union bound.
+  double misled(double radius) const {
+    double largest = 0;
+    for (std::size_t edge = 1; edge < layout.leaves(); ++edge) {
+      double above = 0;
+      double below = 0;
+      for (const std::size_t looked_at : way_to(layout, edge)) {
+        if (looked_at >= edge) above += tail(looked_at, radius);
+        if (looked_at <= edge) below += tail(looked_at, radius);
       }
+      largest = std::max({largest, above, below});
+    }
+    return largest + (layout.public_total() ? 0 : tail(layout.leaves(), radius));
+  }
+
+  HierarchyLayout layout;
+  std::vector<std::vector<double>> laws;
+};
+
+// Against the laws of the sums, convolved noise by noise: margins and rank errors hold, and are no more than what is needed.
+TEST(Quantiles, ErrorsAreThoseOfTheExactLaw) {
+  const Rational q(1, 3);
+  const double alpha = 0.1;
+  for (const std::size_t branching : {2U, 3U, 6U}) {
+    for (const bool total : {false, true}) {
+      const HierarchyLayout plain = layout_of(6, branching);
+      const HierarchyLayout layout = total ? plain.with_public_total(0) : plain;
+      const Noise noise{.scale = 2, .grid = Grid(-20)};
+      const ExactErrors exact(layout, 2, q);
+      const double margin = quantile_margin(layout, noise, q, alpha);
+      EXPECT_LE(exact.largest_tail(1.01 * margin), alpha / 2) << branching << total;
+      EXPECT_GT(exact.largest_tail(0.99 * margin), alpha / 2) << branching << total;
+      const double rank_error = quantile_rank_error(layout, noise, q, alpha);
+      EXPECT_LE(exact.misled(1.01 * rank_error), alpha / 2) << branching << total;
+      EXPECT_GT(exact.misled(0.99 * rank_error), alpha / 2) << branching << total;
+      EXPECT_LT(margin, rank_error);
     }
   }
 }
 
-// Any tree within the node accuracy of the exact one, the worst corners above all: the claims hold for every row count.
-TEST(Quantiles, AccuracyHoldsForEveryErrorOfTheNodes) {
+// Coarse grids move single counts by half a step, but not all of them in one direction: the margin is far below the sum of
+// what they may move, and still holds. Four standard errors of 4000 draws.
+TEST(Quantiles, MarginsKnowCoarseGrids) {
+  const HierarchyLayout layout = layout_of(64, 4);
+  const Noise noise{.scale = 8, .grid = Grid(4)};
+  const double margin = quantile_margin(layout, noise, Rational(1, 2), 0.1);
+  const double fine = quantile_margin(layout, {.scale = 8}, Rational(1, 2), 0.1);
+  EXPECT_LT(margin, 1.7 * fine);
+  EXPECT_GT(margin, fine);
+  // Chernoff's bound takes over where rates are beyond what is computed in doubles, and grows slowly.
+  const double rare = quantile_margin(layout, {.scale = 8}, Rational(1, 2), 1e-13);
+  EXPECT_GT(rare, 2 * fine);
+  EXPECT_LT(rare, 8 * fine);
+  // Clamped noise leans to one side.
+  const HierarchyLayout sized = layout.with_public_total(1000);
+  const double clamped = quantile_margin(sized, {.scale = 8, .lower = 0, .upper = 1000}, Rational(1, 2), 0.1);
+  const double free = quantile_margin(sized, {.scale = 8}, Rational(1, 2), 0.1);
+  const double hardly =
+      quantile_margin(sized, {.scale = 8, .lower = -1000, .upper = 2000}, Rational(1, 2), 0.1);
+  EXPECT_GT(clamped, 2 * free);
+  EXPECT_GE(hardly, free);
+  EXPECT_LE(hardly, 1.001 * free);
+}
+
+TEST(Quantiles, FinerEdgesCostLittle) {
+  const auto error = [](std::size_t leaves) {
+    HierarchyLayout layout = layout_of(leaves, best_branching(leaves, false));
+    const Noise noise{.scale = static_cast<double>(layout.levels().size())};
+    return quantile_rank_error(layout, noise, Rational(1, 2), 0.05);
+  };
+  double before = error(2);
+  for (const std::size_t leaves : {4U, 8U, 16U, 64U, 256U, 1024U}) {
+    const double now = error(leaves);
+    EXPECT_LT(now, 2 * before) << leaves;
+    before = now;
+  }
+  // Better than the binary tree.
+  const HierarchyLayout binary = layout_of(210, 2);
+  const Noise noise{.scale = static_cast<double>(binary.levels().size())};
+  EXPECT_LT(error(210), 0.9 * quantile_rank_error(binary, noise, Rational(1, 2), 0.05));
+}
+
+// By brute force: the branching with the least of all largest variances.
+TEST(Quantiles, BestBranchingHasTheLeastVariance) {
+  const auto largest_variance = [](std::size_t leaves, std::size_t branching, bool total) {
+    const HierarchyLayout plain = layout_of(leaves, branching);
+    const HierarchyLayout layout = total ? plain.with_public_total(0) : plain;
+    Rational largest = 0;
+    for (std::size_t edge = 1; edge < leaves; ++edge) {
+      Rational variance = 0;
+      for (const Rational& weight : weights_of(layout, edge, Rational(1, 2))) variance += weight * weight;
+      largest = std::max(largest, variance);
+    }
+    const auto levels = static_cast<unsigned long>(layout.levels().size());
+    return Rational(largest * (levels * levels)).get_d();
+  };
+  for (const std::size_t leaves : {2U, 3U, 7U, 12U, 30U}) {
+    for (const bool total : {false, true}) {
+      double least = HUGE_VAL;
+      for (std::size_t branching = 2; branching <= leaves; ++branching)
+        least = std::min(least, largest_variance(leaves, branching, total));
+      const double chosen = largest_variance(leaves, best_branching(leaves, total), total);
+      EXPECT_LE(chosen, 1.1 * least) << leaves << total;
+    }
+  }
+  EXPECT_EQ(best_branching(0, false), 2U);
+  EXPECT_EQ(best_branching(1, true), 2U);
+}
+
+// Rows, their exact hierarchy, and a tree that errs.
+struct Erring {
+  HierarchyLayout layout;
+  std::vector<double> rows;  // sorted
+  std::vector<Rational> counts;
+
+  long below(double edge) const {  // all rows, for the last edge
+    if (edge >= layout.edges().back().to_double_nearest()) return static_cast<long>(rows.size());
+    return static_cast<long>(std::lower_bound(rows.begin(), rows.end(), edge) - rows.begin());
+  }
+  Rational target(const Rational& q) const { return q * Rational(static_cast<long>(rows.size())); }
+  // For a leaf that holds the released value.
+  bool ranks_hold(double released, const Rational& q, const Rational& off) const {
+    for (std::size_t leaf = 0; leaf < layout.leaves(); ++leaf) {
+      const double lower = layout.edges()[leaf].to_double_nearest();
+      const double upper = layout.edges()[leaf + 1].to_double_nearest();
+      if (released < lower || released > upper) continue;
+      if (Rational(leaf == 0 ? 0 : below(lower)) <= target(q) + off &&
+          Rational(below(upper)) >= target(q) - off)
+        return true;
+    }
+    return false;
+  }
+  bool holds_quantiles(const QuantileInterval& interval, const Rational& q) const {
+    return std::all_of(rows.begin(), rows.end(), [&](double x) {
+      const auto less = std::lower_bound(rows.begin(), rows.end(), x) - rows.begin();
+      const auto at_most = std::upper_bound(rows.begin(), rows.end(), x) - rows.begin();
+      const bool quantile =
+          Rational(static_cast<long>(less)) <= target(q) && target(q) <= Rational(static_cast<long>(at_most));
+      return !quantile || (interval.lower <= x && x <= interval.upper);
+    });
+  }
+};
+
+// When no edge's estimate errs by more than some margin, nothing that is claimed with it can fail, for any rows.
+TEST(Quantiles, HoldWhereEveryEdgeIsWithinTheMargin) {
   std::mt19937_64 engine(53);
   int informative = 0;
   for (int round = 0; round < 600; ++round) {
     const std::size_t leaves = 2 + engine() % 15;
     const std::size_t n = engine() % (round % 2 == 0 ? 20 : 400);
-    HierarchyLayout layout = layout_of(leaves, 2 + engine() % 3);
-    const double last = layout.edges().back().to_double_nearest();
+    Erring erring{layout_of(leaves, 2 + engine() % 3), {}, {}};
+    const double last = erring.layout.edges().back().to_double_nearest();
     VectorDomain domain = vector_domain<double>();
     if (engine() % 2 == 0) {
-      layout = layout.with_public_total(n);
+      erring.layout = erring.layout.with_public_total(n);
       domain = domain.of_size(n);
     }
-    std::vector<double> rows;
     for (std::size_t i = 0; i < n; ++i)
-      rows.push_back(engine() % 4 == 0 ? std::floor(last / 3)
-                                       : static_cast<double>(engine() % 1000) / 1000 * last);
-    const Aggregation aggregation =
-        make_hierarchy(domain, layout.public_total() ? change_one() : symmetric_distance(), layout);
-    std::vector<Dyadic> tree = aggregation(rows);
-    const int accuracy = static_cast<int>(engine() % 5);
+      erring.rows.push_back(engine() % 4 == 0 ? std::floor(last / 3)
+                                              : static_cast<double>(engine() % 1000) / 1000 * last);
+    const Aggregation aggregation = make_hierarchy(
+        domain, erring.layout.public_total() ? change_one() : symmetric_distance(), erring.layout);
+    std::vector<Dyadic> tree = aggregation(erring.rows);
+    const auto accuracy = static_cast<std::int64_t>(engine() % 5);
     for (Dyadic& node : tree) {
-      const int error = engine() % 3 == 0 ? 0 : accuracy;
+      const std::int64_t error = engine() % 3 == 0 ? 0 : accuracy;
       node += Dyadic(engine() % 2 == 0 ? error : -error);
     }
-    const std::vector<Rational> counts = consistent_counts(layout, tree);
-    std::sort(rows.begin(), rows.end());
-    const auto below = [&](double edge) {  // all rows, for the last edge
-      return edge >= last
-                 ? static_cast<long>(n)
-                 : static_cast<long>(std::lower_bound(rows.begin(), rows.end(), edge) - rows.begin());
-    };
+    erring.counts = consistent_counts(erring.layout, tree);
+    std::sort(erring.rows.begin(), erring.rows.end());
     for (int i = 0; i <= 10; ++i) {
       const Rational q(i, 10);
-      const double released = quantile_from_hierarchy(layout, counts, q);
-      const double off = quantile_rank_error(layout, accuracy, q);
-      const Rational target = q * Rational(static_cast<long>(n));
-      bool holds = false;  // for a leaf that holds the released value
-      for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
-        const double lower = layout.edges()[leaf].to_double_nearest();
-        const double upper = layout.edges()[leaf + 1].to_double_nearest();
-        if (released < lower || released > upper) continue;
-        holds = holds || (Rational(below(lower)) <= target + Rational(off) &&
-                          Rational(below(upper)) >= target - Rational(off));
+      const Rational all = std::accumulate(erring.counts.begin(), erring.counts.end(), Rational(0));
+      Rational margin = abs(all - Rational(static_cast<long>(n)));
+      Rational estimate = 0;
+      for (std::size_t edge = 1; edge < leaves; ++edge) {
+        estimate += erring.counts[edge - 1];
+        const Rational exact =
+            Rational(erring.below(erring.layout.edges()[edge].to_double_nearest())) - erring.target(q);
+        margin = std::max(margin, Rational(abs(Rational(estimate - q * all) - exact)));
       }
-      ASSERT_TRUE(holds);
-      const QuantileInterval interval = quantile_interval(layout, counts, q, off);
+      const double off = to_double_up(margin);
+      const double released = quantile_from_hierarchy(erring.layout, erring.counts, q);
+      const QuantileInterval interval = quantile_interval(erring.layout, erring.counts, q, off);
+      ASSERT_TRUE(erring.ranks_hold(released, q, Rational(off)));
+      ASSERT_TRUE(erring.holds_quantiles(interval, q));
+      ASSERT_LE(interval.lower, released);
+      ASSERT_GE(interval.upper, released);
       if (interval.lower > 0 || interval.upper < last) ++informative;
-      for (const double x : rows) {
-        const auto less = std::lower_bound(rows.begin(), rows.end(), x) - rows.begin();
-        const auto at_most = std::upper_bound(rows.begin(), rows.end(), x) - rows.begin();
-        if (Rational(static_cast<long>(less)) <= target && target <= Rational(static_cast<long>(at_most))) {
-          ASSERT_LE(interval.lower, x);
-          ASSERT_GE(interval.upper, x);
-        }
-      }
     }
   }
   EXPECT_GT(informative, 300);
 }
 
-// Releases with real noise miss the median's rank bound no more often than alpha = 1/5. With T independent releases the
-// misses are at most binomial(T, alpha); by Hoeffding P(misses >= alpha T + t) <= exp(-2 t^2 / T), which is below 1e-9
-// for t = sqrt(T ln(1e9) / 2).
+// Releases with real noise miss what is claimed no more often than alpha = 1/5, in rank and by the interval, with every
+// kind of noise, rows spread out and in heaps. With T independent releases the misses are at most binomial(T, alpha); by
+// Hoeffding P(misses >= alpha T + t) <= exp(-2 t^2 / T), which is below 1e-10 for t = sqrt(T ln(1e10) / 2).
 TEST(Quantiles, ReleasesAreAsAccurateAsTheySay) {
-  constexpr int releases = 400;
+  constexpr int releases = 300;
   const Rational alpha(1, 5);
-  const HierarchyLayout layout = layout_of(16, 4);
-  std::vector<double> rows;
-  for (int i = 0; i < 1000; ++i) rows.push_back(static_cast<double>((i * 7919) % 272));
-  const auto below = [&](double edge) {
-    return std::count_if(rows.begin(), rows.end(), [&](double x) { return x < edge; });
-  };
-  const Measurement measurement = make_hierarchy(vector_domain<double>(), symmetric_distance(), layout) >>
-                                  make_snapping({.epsilon = "1/4"});
-  EXPECT_LE(measurement.loss(), Rational(1, 4));
-  const double node =
-      measurement.accuracy(FailureRate(Rational(alpha / static_cast<unsigned long>(layout.nodes())))).tight;
   const Rational half(1, 2);
-  const double off = quantile_rank_error(layout, node, half);
-  EXPECT_LT(off, 900);
-  const std::vector<Dyadic> exact = measurement.aggregation()(rows);
-  int misses = 0;
-  for (int i = 0; i < releases; ++i) {
-    const std::vector<Rational> counts = consistent_counts(layout, noisy(measurement, exact));
-    const double median = quantile_from_hierarchy(layout, counts, half);
-    bool holds = false;
-    for (std::size_t leaf = 0; leaf < layout.leaves(); ++leaf) {
-      const double lower = layout.edges()[leaf].to_double_nearest();
-      const double upper = layout.edges()[leaf + 1].to_double_nearest();
-      if (median < lower || median > upper) continue;
-      holds = holds || (static_cast<double>(below(lower)) <= 500 + off &&
-                        static_cast<double>(below(upper)) >= 500 - off);
-    }
-    const QuantileInterval interval = quantile_interval(layout, counts, half, off);
-    std::vector<double> sorted = rows;
-    std::sort(sorted.begin(), sorted.end());
-    if (!holds || interval.lower > sorted[499] || interval.upper < sorted[500]) ++misses;
+  std::vector<double> spread;
+  std::vector<double> heaps;
+  for (int i = 0; i < 1000; ++i) {
+    spread.push_back(static_cast<double>((i * 7919) % 4160));
+    heaps.push_back(i < 495 ? 7 : i < 505 ? 2000 : 4100);  // many edges with one rank, just below the middle
   }
-  const double most = alpha.get_d() * releases + std::sqrt(releases * std::log(1e9) / 2);
-  EXPECT_LT(misses, most);
+  const NoiseOptions laplace{.epsilon = "1/4"};
+  const NoiseOptions geometric{.epsilon = "1/4", .noise = NoiseKind::geometric};
+  const NoiseOptions coarse{.epsilon = "1/4", .grid = GridChoice::notes()};
+  const NoiseOptions notes{.epsilon = "1/2", .noise = NoiseKind::notes};
+  for (const std::vector<double>& rows : {spread, heaps}) {
+    for (const NoiseOptions& noise : {laplace, geometric, coarse, notes}) {
+      Erring erring{layout_of(64, 4), rows, {}};
+      std::sort(erring.rows.begin(), erring.rows.end());
+      VectorDomain domain = vector_domain<double>();
+      Metric metric = symmetric_distance();
+      if (noise.noise == NoiseKind::notes) {
+        erring.layout = erring.layout.with_public_total(rows.size());
+        domain = domain.of_size(rows.size());
+        metric = change_one();
+      }
+      const Measurement measurement = make_hierarchy(domain, metric, erring.layout) >> noise;
+      const double off = quantile_rank_error(erring.layout, measurement.mechanism().noise(), half, alpha);
+      const double margin = quantile_margin(erring.layout, measurement.mechanism().noise(), half, alpha);
+      EXPECT_LT(off, noise.noise == NoiseKind::notes ? 400 : 100);
+      const std::vector<Dyadic> exact = measurement.aggregation()(rows);
+      int rank_misses = 0;
+      int interval_misses = 0;
+      for (int i = 0; i < releases; ++i) {
+        erring.counts = consistent_counts(erring.layout, noisy(measurement, exact));
+        const double median = quantile_from_hierarchy(erring.layout, erring.counts, half);
+        if (!erring.ranks_hold(median, half, Rational(off))) ++rank_misses;
+        if (!erring.holds_quantiles(quantile_interval(erring.layout, erring.counts, half, margin), half))
+          ++interval_misses;
+      }
+      const double most = alpha.get_d() * releases + std::sqrt(releases * std::log(1e10) / 2);
+      EXPECT_LT(rank_misses, most);
+      EXPECT_LT(interval_misses, most);
+    }
+  }
 }
 
 }  // namespace

@@ -54,10 +54,12 @@ struct PlannedStatistic {
   std::optional<Dyadic> constant;
   std::vector<std::string> bins;  // of a histogram
   // Of quantiles and the median: what is released, and the R of quantile_rank_error, in rows, that holds at
-  // the edges around all quantiles of all groups together with probability at least 1 - alpha. With it every
-  // quantile_interval holds its exact quantile. It says nothing about ranks inside a bin.
+  // the edges around all quantiles of all groups together with probability at least 1 - alpha. It says
+  // nothing about ranks inside a bin. With the margins, one a quantile, every quantile_interval holds its
+  // exact quantile, all together with probability at least 1 - alpha.
   std::optional<HierarchyLayout> hierarchy;
   double rank_error = 0;
+  std::vector<double> quantile_margins;
   // Of a statistic by groups: how many. Measurements then hold the groups' statistics one after the other.
   std::size_t groups = 0;
   Rational epsilon;  // what it costs; the sum over the measurements
@@ -68,8 +70,11 @@ struct PlannedStatistic {
   Rational loss_bound;
   Certificate certificate;  // of the measurements together; zeros for a public constant
   // Absent for what is computed from parts and may be off by what depends on them: under add-remove without
-  // expected_size, for groups, and for correlations.
+  // expected_size, for groups without expected_group_size, and for correlations without expected_deviation.
   std::optional<StatisticAccuracy> accuracy;
+  // Where that is what a report would say of about such data as the specification guesses, rather than what holds
+  // for all data of so many rows: how many rows are guessed.
+  std::optional<std::uint64_t> expected_rows;
 };
 
 // What another specification of a statistic would give: the best of each kind that is worth at least a

@@ -6,10 +6,11 @@
 //   auto counts = consistent_counts(layout, tree);  // one number a leaf; their sums are those of the nodes
 //   double median = quantile_from_hierarchy(layout, counts, Rational(1, 2));
 //
-//   // With probability at least 0.95, known before any row is read:
-//   double node = ages.accuracy(FailureRate(Rational(1, 20) / layout.nodes())).tight;
-//   double off = quantile_rank_error(layout, node, Rational(1, 2));
-//   auto [lower, upper] = quantile_interval(layout, counts, Rational(1, 2), off);
+//   // With probability at least 0.95, known before any row is read: how many rows off,
+//   double off = quantile_rank_error(layout, ages.mechanism().noise(), Rational(1, 2), 0.05);
+//   // and after the release, between which edges the exact median lies.
+//   double margin = quantile_margin(layout, ages.mechanism().noise(), Rational(1, 2), 0.05);
+//   auto [lower, upper] = quantile_interval(layout, counts, Rational(1, 2), margin);
 //
 // Leaves are the bins [e_0, e_1), [e_1, e_2), ...; values below e_0 count in the first and values from the
 // last edge on in the last. A node of a higher level is the sum of `branching` neighboring nodes (fewer at
@@ -23,6 +24,8 @@
 #include <vector>
 
 #include "snapdp/framework/aggregation.h"
+#include "snapdp/mechanism/accuracy.h"
+#include "snapdp/mechanism/noise.h"
 
 namespace snapdp {
 
@@ -61,6 +64,11 @@ class HierarchyLayout {
 Aggregation make_hierarchy(const VectorDomain& domain, Metric metric, const HierarchyLayout& layout);
 Partial<Aggregation> make_hierarchy(const HierarchyLayout& layout);
 
+// The branching of a hierarchy of so many leaves that tells quantiles best when one epsilon pays for all levels:
+// few levels make little noise, wide ones add much of it up. That is the least largest variance of an edge's
+// error. 2 for fewer than two leaves.
+std::size_t best_branching(std::size_t leaves, bool public_total);
+
 // What follows is post-processing: functions of a released hierarchy and its public layout, the same on every
 // machine. Under change-one and Hamming the layout is with_public_total(n).
 
@@ -72,32 +80,44 @@ Partial<Aggregation> make_hierarchy(const HierarchyLayout& layout);
 // when the number of nodes is wrong.
 std::vector<Rational> consistent_counts(const HierarchyLayout& layout, const std::vector<Dyadic>& tree);
 
-// The q-quantile, 0 <= q <= 1, of leaf counts: with M_i the largest estimate of the rows below edge j over j
-// <= i, at least 0 and at most a public total, where M reaches q times its end, interpolated linearly inside
-// the leaf. It grows with q and lies in [e_0, last edge]; where no rows are left, it is the middle of these.
-// Rounded to the nearest double.
+// The q-quantile, 0 <= q <= 1, of leaf counts: where their cumulative sum crosses q times its end. It is found as in a
+// search tree: the edge between the largest nodes first, then on the side where the crossing must be, down to
+// one leaf; inside it linear interpolation. So it depends on few estimates, and first on the best ones. It grows with q
+// and lies in [e_0, last edge]; where no rows are left, it is the middle of these. Rounded to the nearest
+// double.
 double quantile_from_hierarchy(const HierarchyLayout& layout, const std::vector<Rational>& counts,
                                const Rational& q);
 
-// R such that, if every released node is within `node_accuracy` of its exact count, then with N rows, for a
-// leaf [e_i, e_(i+1)] that holds the released quantile:
-//     rows below e_i <= q N + R   and   rows below e_(i+1) >= q N - R   (all rows, for the last edge).
-// The premise holds with probability at least 1 - alpha when node_accuracy is the mechanism's accuracy for
-// the rate alpha / nodes() (union bound), and for all hierarchies of k groups together at alpha / (k
-// nodes()); R then holds for all q together. Rounded up. Derivation: proofs/make_hierarchy.md.
+// R such that with N rows, for the leaf [e_i, e_(i+1)] that holds the released quantile, with probability at
+// least 1 - alpha
+//     rows below e_i <= q N + R   and   rows below e_(i+1) >= q N - R   (all rows, for the last edge),
+// whatever the rows are, when every node of the hierarchy has independent `noise`: Mechanism::noise() of the
+// measurement that released it. It follows from the law of the sums of noises in the estimates, and grows with
+// the logarithm of the number of edges. Rounded up. Of several quantiles and groups together an equal
+// share of alpha each will do (union bound). Derivation: proofs/make_hierarchy.md. Throws invalid_argument
+// naming "noise" when its bounds cut off counts that nodes may have.
 //
 // It is a statement about the edges. Rows inside a leaf cannot be told apart: the rows below the released
 // quantile itself may be as far from q N as the leaf has rows.
-double quantile_rank_error(const HierarchyLayout& layout, double node_accuracy, const Rational& q);
+double quantile_rank_error(const HierarchyLayout& layout, const Noise& noise, const Rational& q,
+                           const FailureRate& alpha);
 
-// Under the same premise every exact q-quantile of the rows, their values clamped to [e_0, last edge], lies
-// between these edges: every x with at most q N rows below it and at least q N rows at or below it. The
-// released quantile lies between them too.
+// A margin such that for any one edge the estimate of its rows below, less q times that of all rows, is
+// within the margin of the exact difference with probability at least 1 - alpha; on either side of it alpha /
+// 2. At most quantile_rank_error(). Rounded up.
+double quantile_margin(const HierarchyLayout& layout, const Noise& noise, const Rational& q,
+                       const FailureRate& alpha);
+
+// With margin = quantile_margin(layout, noise, q, alpha) all exact q-quantiles of the rows, their values clamped
+// to [e_0, last edge], lie between these edges with probability at least 1 - alpha: every x with at most q N
+// rows below it and at least q N rows at or below it. Edges are given up from the outside in, as long as their
+// estimates are farther than the margin from what they must be at a quantile; so only the two edges around
+// the exact quantiles can be given up wrongly, however many there are. The released quantile lies between them too.
 struct QuantileInterval {
   double lower;
   double upper;
 };
 QuantileInterval quantile_interval(const HierarchyLayout& layout, const std::vector<Rational>& counts,
-                                   const Rational& q, double rank_error);
+                                   const Rational& q, double margin);
 
 }  // namespace snapdp

@@ -46,7 +46,9 @@ ReleasedPart variance_of(const ReleasedParts& parts, const Bounds& bounds, const
 
 class CovarianceKind final : public Kind {
  public:
-  CovarianceKind() : Kind(StatisticKind::covariance, "covariance", {"columns", "type", "bounds", "split"}) {}
+  CovarianceKind()
+      : Kind(StatisticKind::covariance, "covariance",
+             {"columns", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
 
   std::vector<KindPart> parts(Neighbors neighbors) const override {
     if (neighbors == Neighbors::change_one) return {{"", of_clamped_rows(make_covariance())}};
@@ -63,17 +65,28 @@ class CovarianceKind final : public Kind {
     const ReleasedPart covariance = covariance_of(parts, bounds);
     return {covariance.value.to_double_nearest(), covariance.accuracy};
   }
+  double joint_accuracy(const NoisyParts& parts, const std::vector<Bounds>& bounds,
+                        const FailureRate& alpha) const override {
+    return covariance_accuracy(bounds[0], bounds[1], parts.at("count"), parts.at("sum_x"), parts.at("sum_y"),
+                               parts.at("products"), alpha);
+  }
   std::optional<double> planned_accuracy(const PartAccuracies& parts, const std::vector<Bounds>& bounds,
                                          std::uint64_t size) const override {
     return planned_covariance_accuracy(bounds[0], bounds[1], size, parts.at("count"), parts.at("sum_x"),
                                        parts.at("sum_y"), parts.at("products"));
+  }
+  std::optional<double> planned_joint_accuracy(const NoisyParts& parts, const std::vector<Bounds>& bounds,
+                                               std::uint64_t size, const FailureRate& alpha) const override {
+    return planned_covariance_accuracy(bounds[0], bounds[1], size, parts.at("count"), parts.at("sum_x"),
+                                       parts.at("sum_y"), parts.at("products"), alpha);
   }
 };
 
 class CorrelationKind final : public Kind {
  public:
   CorrelationKind()
-      : Kind(StatisticKind::correlation, "correlation", {"columns", "type", "bounds", "split"}) {}
+      : Kind(StatisticKind::correlation, "correlation",
+             {"columns", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
 
   std::vector<KindPart> parts(Neighbors neighbors) const override {
     if (neighbors == Neighbors::change_one) {
@@ -99,9 +112,20 @@ class CorrelationKind final : public Kind {
     return {correlation_from_parts(covariance.value, variance_x.value, variance_y.value),
             correlation_accuracy(covariance, variance_x, variance_y)};
   }
+  double joint_accuracy(const NoisyParts& parts, const std::vector<Bounds>& bounds,
+                        const FailureRate& alpha) const override {
+    if (parts.contains("covariance"))
+      return correlation_accuracy(parts.at("covariance"), parts.at("variance_x"), parts.at("variance_y"),
+                                  alpha);
+    return correlation_accuracy(bounds[0], bounds[1],
+                                {parts.at("count"), parts.at("sum_x"), parts.at("sum_y"),
+                                 parts.at("products"), parts.at("squares_x"), parts.at("squares_y")},
+                                alpha);
+  }
   std::string no_planned_accuracy() const override {
-    return "how far a correlation may be off depends on the variances, which may be next to 0; give "
-           "epsilon or weight instead";
+    return "how far a correlation may be off depends on the variances, which may be next to 0; guess the "
+           "deviations, "
+           "expected_deviation = [10, 20], or give epsilon or weight instead";
   }
 };
 

@@ -88,6 +88,36 @@ std::function<Partial<Aggregation>(const StatisticRows&)> of_clamped_rows(Partia
   return [statistic = std::move(statistic)](const StatisticRows& rows) { return rows.clamped(statistic); };
 }
 
+NoisyPart noisy_part(const PlannedMeasurement& planned, const Dyadic& value) {
+  const StatisticDomain& domain = planned.measurement.aggregation().output_domain();
+  // An integer statistic is exact on its grid; any other was rounded to it.
+  const Rational rounding = domain.integer ? Rational(0) : Rational(domain.grid.spacing().rational() / 2);
+  return {value, planned.measurement.mechanism().noise(), rounding, domain.integer};
+}
+
+Dyadic expected_part(const std::string& part, const ExpectedRows& expected, const Rational& correlation) {
+  const auto covariance = [&](std::size_t x, std::size_t y) {
+    return Rational(expected.deviations[x] * expected.deviations[y] * (x == y ? Rational(1) : correlation));
+  };
+  const auto products = [&](std::size_t x, std::size_t y) {
+    return Rational((expected.rows - 1) * covariance(x, y) +
+                    expected.rows * expected.means[x] * expected.means[y]);
+  };
+  const auto exact = [&]() -> Rational {
+    if (part == "count") return expected.rows;
+    if (part == "sum" || part == "sum_x") return expected.rows * expected.means[0];
+    if (part == "sum_y") return expected.rows * expected.means[1];
+    if (part == "squares" || part == "squares_x") return products(0, 0);
+    if (part == "squares_y") return products(1, 1);
+    if (part == "products") return products(0, 1);
+    if (part == "variance" || part == "variance_x") return covariance(0, 0);
+    if (part == "variance_y") return covariance(1, 1);
+    if (part == "covariance") return covariance(0, 1);
+    throw std::logic_error("a part of another name");
+  };
+  return Dyadic(to_double_nearest(exact()));
+}
+
 Kind::Kind(StatisticKind id, std::string name, std::vector<std::string> keys)
     : id_(id), name_(std::move(name)), keys_(std::move(keys)) {}
 
@@ -128,6 +158,10 @@ Composed Kind::compose(const ReleasedParts&, const std::vector<Bounds>&) const {
 
 NumberRange Kind::public_range(const std::vector<DecimalBounds>&, std::optional<std::uint64_t>, int) const {
   return {};
+}
+
+double Kind::joint_accuracy(const NoisyParts&, const std::vector<Bounds>&, const FailureRate&) const {
+  throw std::logic_error("this kind is released itself");
 }
 
 void Kind::add_values(ShownEntry& entry, const PlannedStatistic& planned, const ShownValues& values,

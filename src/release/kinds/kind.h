@@ -15,6 +15,7 @@
 #include "snapdp/framework/aggregation.h"
 #include "snapdp/release/plan.h"
 #include "snapdp/statistics/from_parts.h"
+#include "snapdp/statistics/noisy_parts.h"
 
 namespace snapdp::release_internal {
 
@@ -71,6 +72,19 @@ Rational greatest_second_moment(const DecimalBounds& x, const DecimalBounds& y,
 // By the names of the parts.
 using ReleasedParts = std::map<std::string, ReleasedPart>;
 using PartAccuracies = std::map<std::string, double>;
+using NoisyParts = std::map<std::string, NoisyPart>;
+
+// A part with its noise, when `value` is what it came out as.
+NoisyPart noisy_part(const PlannedMeasurement& planned, const Dyadic& value);
+
+// What is guessed of the data that a statistic is computed from: numbers of the columns less the middles of their bounds.
+struct ExpectedRows {
+  Rational rows;
+  std::vector<Rational> means;       // one a column
+  std::vector<Rational> deviations;  // likewise, or none
+};
+// The exact part of this name that such rows have, columns correlated as given.
+Dyadic expected_part(const std::string& part, const ExpectedRows& expected, const Rational& correlation);
 
 struct Composed {
   double value;
@@ -115,17 +129,38 @@ class Kind {
 
   // The public facts as the plan has them, before anything is built of them.
   virtual void prepare(const Declaration& data, PlannedStatistic& planned) const;
+  // What values and outputs of a statistic that is released itself are clamped to: what its author chose, unless a kind has
+  // no use for that.
+  virtual RangeChoice range(const Declaration&, const StatisticSpecification& statistic) const {
+    return statistic.range;
+  }
+  // What its accuracy is with this noise, where it is not that of the noisy numbers themselves but of what is read off them;
+  // and the one that the specification asks for, in the same unit.
+  virtual std::optional<double> accuracy_of_noise(const PlannedStatistic&, const Noise&) const {
+    return std::nullopt;
+  }
+  virtual Rational accuracy_asked(const Declaration&, const StatisticSpecification& statistic) const {
+    return *statistic.accuracy;
+  }
   // What follows from the noise of a statistic that is released itself.
   virtual void conclude(PlannedStatistic&) const {}
 
   // The value that parts give, and how far it may be off: post-processing. The value does not depend on the accuracies.
   virtual Composed compose(const ReleasedParts& parts, const std::vector<Bounds>& bounds) const;
-  // How far it may be off for every dataset of `size` rows, if that can be told beforehand.
+  // How far that value may be off but for a probability of alpha, from the joint law of the parts' noises.
+  virtual double joint_accuracy(const NoisyParts& parts, const std::vector<Bounds>& bounds,
+                                const FailureRate& alpha) const;
+  // How far it may be off for every dataset of `size` rows, if that can be told beforehand: from the parts' accuracies, and
+  // from the joint law of their noises but for a probability of alpha.
   virtual std::optional<double> planned_accuracy(const PartAccuracies&, const std::vector<Bounds>&,
                                                  std::uint64_t) const {
     return std::nullopt;
   }
-  // Why it cannot, whatever is known of the size; empty when it can.
+  virtual std::optional<double> planned_joint_accuracy(const NoisyParts&, const std::vector<Bounds>&,
+                                                       std::uint64_t, const FailureRate&) const {
+    return std::nullopt;
+  }
+  // Why it cannot, whatever is known of the size, unless deviations are guessed; empty when it can.
   virtual std::string no_planned_accuracy() const { return ""; }
 
   // Where its exact numbers lie, whatever the rows are; `size` where the number of rows is public.

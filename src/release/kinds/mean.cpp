@@ -7,7 +7,7 @@ namespace {
 
 class MeanKind final : public Kind {
  public:
-  MeanKind() : Kind(StatisticKind::mean, "mean", {"column", "type", "bounds", "split"}) {}
+  MeanKind() : Kind(StatisticKind::mean, "mean", {"column", "type", "bounds", "split", "expected_mean"}) {}
 
   std::vector<KindPart> parts(Neighbors neighbors) const override {
     if (neighbors == Neighbors::change_one) return {{"", of_clamped_rows(make_mean())}};
@@ -26,9 +26,17 @@ class MeanKind final : public Kind {
     const ReleasedPart& sum = parts.at("sum");
     return {mean_from_parts(bounds[0], count.value, sum.value), mean_accuracy(bounds[0], count, sum)};
   }
+  double joint_accuracy(const NoisyParts& parts, const std::vector<Bounds>& bounds,
+                        const FailureRate& alpha) const override {
+    return mean_accuracy(bounds[0], parts.at("count"), parts.at("sum"), alpha);
+  }
   std::optional<double> planned_accuracy(const PartAccuracies& parts, const std::vector<Bounds>& bounds,
                                          std::uint64_t size) const override {
     return planned_mean_accuracy(bounds[0], size, parts.at("count"), parts.at("sum"));
+  }
+  std::optional<double> planned_joint_accuracy(const NoisyParts& parts, const std::vector<Bounds>& bounds,
+                                               std::uint64_t size, const FailureRate& alpha) const override {
+    return planned_mean_accuracy(bounds[0], size, parts.at("count"), parts.at("sum"), alpha);
   }
 };
 

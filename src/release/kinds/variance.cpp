@@ -33,9 +33,20 @@ NumberRange range_of_variance(const std::vector<DecimalBounds>& bounds, std::opt
   return {Rational(0), greatest_second_moment(bounds.front(), bounds.front(), size)};
 }
 
+double planned_variance(const NoisyParts& parts, const Bounds& bounds, std::uint64_t size,
+                        const FailureRate& alpha) {
+  if (!parts.contains("variance"))
+    return planned_variance_accuracy(bounds, size, parts.at("count"), parts.at("sum"), parts.at("squares"),
+                                     alpha);
+  const NoisyPart& variance = parts.at("variance");
+  return accuracy_of({variance.noise, alpha, variance.rounding_error}).tight;
+}
+
 class VarianceKind final : public Kind {
  public:
-  VarianceKind() : Kind(StatisticKind::variance, "variance", {"column", "type", "bounds", "split"}) {}
+  VarianceKind()
+      : Kind(StatisticKind::variance, "variance",
+             {"column", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
 
   std::vector<KindPart> parts(Neighbors neighbors) const override {
     if (neighbors == Neighbors::change_one) return {{"", of_clamped_rows(make_variance())}};
@@ -50,17 +61,25 @@ class VarianceKind final : public Kind {
     const ReleasedPart variance = variance_of(parts, bounds[0]);
     return {variance.value.to_double_nearest(), variance.accuracy};
   }
+  double joint_accuracy(const NoisyParts& parts, const std::vector<Bounds>& bounds,
+                        const FailureRate& alpha) const override {
+    return variance_accuracy(bounds[0], parts.at("count"), parts.at("sum"), parts.at("squares"), alpha);
+  }
   std::optional<double> planned_accuracy(const PartAccuracies& parts, const std::vector<Bounds>& bounds,
                                          std::uint64_t size) const override {
     return planned_variance(parts, bounds[0], size);
+  }
+  std::optional<double> planned_joint_accuracy(const NoisyParts& parts, const std::vector<Bounds>& bounds,
+                                               std::uint64_t size, const FailureRate& alpha) const override {
+    return planned_variance(parts, bounds[0], size, alpha);
   }
 };
 
 class StandardDeviationKind final : public Kind {
  public:
   StandardDeviationKind()
-      : Kind(StatisticKind::standard_deviation, "standard_deviation", {"column", "type", "bounds", "split"}) {
-  }
+      : Kind(StatisticKind::standard_deviation, "standard_deviation",
+             {"column", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
 
   std::vector<KindPart> parts(Neighbors neighbors) const override {
     if (neighbors == Neighbors::change_one) return {{"variance", of_clamped_rows(make_variance())}};
@@ -79,9 +98,23 @@ class StandardDeviationKind final : public Kind {
     const ReleasedPart variance = variance_of(parts, bounds[0]);
     return {standard_deviation_from_variance(variance.value), standard_deviation_accuracy(variance)};
   }
+  double joint_accuracy(const NoisyParts& parts, const std::vector<Bounds>& bounds,
+                        const FailureRate& alpha) const override {
+    if (parts.contains("variance")) {
+      const NoisyPart& variance = parts.at("variance");
+      const double accuracy = accuracy_of({variance.noise, alpha, variance.rounding_error}).tight;
+      return standard_deviation_accuracy({variance.value, accuracy});
+    }
+    return standard_deviation_accuracy(bounds[0], parts.at("count"), parts.at("sum"), parts.at("squares"),
+                                       alpha);
+  }
   std::optional<double> planned_accuracy(const PartAccuracies& parts, const std::vector<Bounds>& bounds,
                                          std::uint64_t size) const override {
     return planned_standard_deviation_accuracy(bounds[0], planned_variance(parts, bounds[0], size));
+  }
+  std::optional<double> planned_joint_accuracy(const NoisyParts& parts, const std::vector<Bounds>& bounds,
+                                               std::uint64_t size, const FailureRate& alpha) const override {
+    return planned_standard_deviation_accuracy(bounds[0], planned_variance(parts, bounds[0], size, alpha));
   }
 };
 
