@@ -232,7 +232,8 @@ void add_plan(CLI::App& tool, Commands& commands) {
                     "Also the noise and bias of each number, and what other choices would give");
   command->add_flag("--json", arguments->json, "Print JSON instead of a table");
   command
-      ->add_option("--html", arguments->html, "Write the plan there as a page instead, one file without scripts")
+      ->add_option("--html", arguments->html,
+                   "Write the plan there as a page instead, one file without scripts")
       ->type_name("FILE")
       ->excludes("--json");
   commands[command] = {[arguments] { show_plan(*arguments); },

@@ -203,13 +203,15 @@ function show_statistic(statistic) {
   if (planned.together !== null) words += `; all ${planned.bins * Math.max(1, planned.groups) || planned.groups} at once ±${short(planned.together)}`;
   if (planned.constant) words = 'A public constant: exact, and free.';
   view.words.textContent = words;
-  flag(statistic, draw(view.chart, planned, accuracy));
+  flag(statistic, draw(view.chart, keys, planned, accuracy));
 }
 
 // The band on the public range; what to beware of.
-function draw(chart, planned, accuracy) {
+function draw(chart, keys, planned, accuracy) {
   chart.replaceChildren();
-  const {lower, upper} = planned;
+  const {lower} = planned;
+  // Of a private number of rows the guess, where there is one.
+  const upper = planned.upper === null && unit(keys).startsWith('rows') ? state.data.expected_size : planned.upper;
   if (lower === null || upper === null || !(upper > lower)) {
     chart.setAttribute('height', 0);
     return '';

@@ -224,6 +224,8 @@ Json statistic_json(const PlannedStatistic& planned) {
   json["together"] = planned.accuracy && planned.accuracy->simultaneous
                          ? number_or_null(*planned.accuracy->simultaneous)
                          : Json();
+  json["lower"] = planned.least ? Json(to_double_nearest(*planned.least)) : Json();
+  json["upper"] = planned.greatest ? Json(to_double_nearest(*planned.greatest)) : Json();
   json["rank_error"] = planned.hierarchy ? number_or_null(planned.rank_error) : Json();
   return json;
 }
@@ -316,7 +318,8 @@ PageAnswer Planner::answer(const PageRequest& request) const {
         PageAnswer page;
         page.type = "text/html; charset=utf-8";
         page.body = Plan(question.specification)
-            .to_html(question.data.ledger ? std::optional(question.data.ledger->balance()) : std::nullopt);
+                        .to_html(question.data.ledger ? std::optional(question.data.ledger->balance())
+                                                      : std::nullopt);
         page.file_name = "plan.html";
         return page;
       }

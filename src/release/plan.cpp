@@ -43,6 +43,9 @@ class StatisticPlanner {
 
   PlannedStatistic plan() && {
     kind_.prepare(specification_.data, planned_);
+    NumberRange range = kind_.public_range(statistic_.bounds, specification_.data.size, statistic_.order);
+    planned_.least = std::move(range.lower);
+    planned_.greatest = std::move(range.upper);
     if (specification_.is_constant(statistic_)) {
       planned_.constant = kind_.constant(specification_.data, planned_);
       planned_.accuracy = StatisticAccuracy{};

@@ -60,6 +60,9 @@ struct PlannedStatistic {
   std::optional<HierarchyLayout> hierarchy;
   double rank_error = 0;
   std::vector<double> quantile_margins;
+  // Where its exact numbers lie, whatever the rows are; absent where nothing public bounds them.
+  std::optional<Rational> least;
+  std::optional<Rational> greatest;
   // Of a statistic by groups: how many. Measurements then hold the groups' statistics one after the other.
   std::size_t groups = 0;
   Rational epsilon;  // what it costs; the sum over the measurements
