@@ -20,7 +20,7 @@ using Shape = PresentedStatistic::Shape;
 Rational round_above(const Rational& value) {
   const Rational power = power_of_ten(exponent_of(value));
   for (const int tenths : {10, 15, 20, 30, 40, 50, 60, 80}) {
-    const Rational round = Rational(power * tenths / 10);
+    Rational round = Rational(power * tenths / 10);
     if (round >= value) return round;
   }
   return Rational(power * 10);
