@@ -20,7 +20,7 @@ using Shape = PresentedStatistic::Shape;
 Rational round_above(const Rational& value) {
   const Rational power = power_of_ten(exponent_of(value));
   for (const int tenths : {10, 15, 20, 30, 40, 50, 60, 80}) {
-    const Rational round = Rational(power * tenths / 10);
+    Rational round = Rational(power * tenths / 10);
     if (round >= value) return round;
   }
   return Rational(power * 10);
@@ -113,7 +113,7 @@ PresentedAxis axis_of(const Scale& scale, const NumberRange& range) {
 class Writer {
  public:
   Writer(const ShownStatistic& statistic, NumberRange range, Digits digits)
-      : statistic_(statistic), range_(std::move(range)), digits_(digits) {
+      : range_(std::move(range)), digits_(digits) {
     const Kind* kind = find_kind(statistic.kind);
     whole_ = kind != nullptr && kind->is_count();
   }
@@ -180,7 +180,6 @@ class Writer {
     return decimal_text(*end, place, toward);
   }
 
-  const ShownStatistic& statistic_;
   NumberRange range_;
   Digits digits_;
   bool whole_ = false;

@@ -21,6 +21,7 @@ using Shape = PresentedStatistic::Shape;
 // A list of more numbers is folded, of still more has no bars, so that a page of a hundred thousand groups opens.
 constexpr std::size_t most_open = 60;
 constexpr std::size_t most_bars = 300;
+constexpr std::size_t most_bars_of_page = 3000;
 // A longer record is not repeated in the page.
 constexpr std::size_t longest_record = 100'000;
 
@@ -115,6 +116,10 @@ std::string number_word(std::size_t number) {
   return number < words.size() ? words.at(number) : std::to_string(number);
 }
 
+std::string count_text(std::size_t count) {
+  return decimal_text(Rational(Integer(static_cast<unsigned long>(count))), 0, Toward::nearest);
+}
+
 // "27,600 to 29,500".
 Html interval_text(const PresentedNumber& number) {
   Html html;
@@ -171,11 +176,7 @@ class ReportPage {
     body << "<a class=\"skip\" href=\"#numbers\">Skip to the numbers</a>\n"
          << header() << "<main>\n"
          << warnings();
-    body << "<section aria-labelledby=\"numbers\"><h2 id=\"numbers\">The numbers</h2>\n"
-         << single_numbers() << "</section>\n";
-    for (std::size_t i = 0; i < shown_.statistics.size(); ++i) {
-      if (shown_.statistics[i].shape != Shape::number) body << list(shown_.statistics[i], i);
-    }
+    body << "<div id=\"numbers\">" << single_numbers() << lists() << "</div>\n";
     body << protection() << cost() << how_to_read() << how_to_check() << how_to_cite();
     body << "</main>\n<footer><p>Made by <code>snapdp</code> " << shown_.version << " from " << lower_name()
          << ". This page runs no script, loads nothing and reports to nobody.</p></footer>\n";
@@ -294,7 +295,8 @@ class ReportPage {
     Html html;
     if (singles_.empty()) return html;
     const std::string level = common_level(shown_);
-    html << "<div class=\"f\"><table role=\"table\"><caption>Tick: the released number. Band: where the "
+    html << "<section aria-labelledby=\"singles\"><h2 id=\"singles\">The numbers</h2>\n"
+            "<div class=\"f\"><table role=\"table\"><caption>Tick: the released number. Band: where the "
             "exact number lies, as often as the interval says. Line: all that it could have been, as "
             "declared beforehand. Bands too narrow to see are drawn wider.</caption><thead "
             "role=\"rowgroup\"><tr role=\"row\">"
@@ -307,7 +309,7 @@ class ReportPage {
     }
     html << "</tbody></table></div>\n";
     for (const PresentedStatistic* statistic : singles_) html << range_note(*statistic);
-    return html;
+    return html << "</section>\n";
   }
 
   static Html single_number(const PresentedStatistic& statistic, std::size_t index, bool with_level) {
@@ -315,8 +317,7 @@ class ReportPage {
     Html html;
     html << "<tr role=\"row\" id=\"s" << std::to_string(index) << "\"><th role=\"rowheader\" scope=\"row\">"
          << statistic.title << "<small>" << (statistic.unit.empty() ? description(statistic) : statistic.unit)
-         << "</small>" << flags(number) << "</th><td role=\"cell\" class=\"n v\">"
-         << (number.tells_nothing() ? std::string("not told") : number.value)
+         << "</small>" << flags(number) << "</th><td role=\"cell\" class=\"n v\">" << value_text(number)
          << "</td><td role=\"cell\" class=\"n\">";
     if (statistic.constant) {
       html << "<span class=\"exact\">exact, public</span>";
@@ -357,7 +358,7 @@ class ReportPage {
       html << ". ";
     } else {
       html << "Each interval holds with probability " << percent(statistic.level) << "; of "
-           << std::to_string(statistic.numbers.size()) << ", expect " << statistic.misses << " to miss. ";
+           << count_text(statistic.numbers.size()) << ", expect " << statistic.misses << " to miss. ";
     }
     return html << "Cost: ε " << statistic.epsilon << " for all.";
   }
@@ -393,56 +394,80 @@ class ReportPage {
     return html << percent_inside(number.part_words);
   }
 
-  static Html list(const PresentedStatistic& statistic, std::size_t index) {
+  Html lists() const {
+    Html html;
+    std::size_t drawn = 0;
+    for (std::size_t i = 0; i < shown_.statistics.size(); ++i) {
+      const PresentedStatistic& statistic = shown_.statistics[i];
+      if (statistic.shape == Shape::number) continue;
+      const std::size_t count = statistic.numbers.size();
+      const bool bars = count <= most_bars && drawn + count <= most_bars_of_page;
+      if (bars) drawn += count;
+      html << list(statistic, i, bars);
+    }
+    return html;
+  }
+
+  static Html list(const PresentedStatistic& statistic, std::size_t index, bool bars) {
     const std::string id = "s" + std::to_string(index);
     const std::string grid = "x" + std::to_string(index);
     const bool folded = statistic.numbers.size() > most_open;
-    const bool bars = statistic.numbers.size() <= most_bars;
     Html html;
     html << "<section aria-labelledby=\"" << id << "\"><h2 id=\"" << id << "\">" << statistic.title
          << "</h2>\n";
     if (bars) html << legend(statistic) << grid_definition(grid, statistic.axis);
     if (folded) {
       html << "<p>" << caption(statistic) << "</p>\n<details><summary>All "
-           << std::to_string(statistic.numbers.size()) << " numbers</summary>\n";
+           << count_text(statistic.numbers.size()) << " numbers</summary>\n";
     }
-    html << "<div class=\"f\"><table role=\"table\">";
+    html << (bars ? "<div class=\"f\"><table role=\"table\">" : "<table>");
     if (!folded) html << "<caption>" << caption(statistic) << "</caption>";
-    html << list_head(statistic, bars) << "<tbody role=\"rowgroup\">\n";
-    for (const PresentedNumber& number : statistic.numbers)
-      html << list_row(statistic, number, bars ? grid : std::string());
-    html << "</tbody></table></div>" << (folded ? "</details>" : "");
+    html << (bars ? list_with_bars(statistic, grid) : plain_list(statistic)) << "</table>"
+         << (bars ? "</div>" : "") << (folded ? "</details>" : "");
     return html << range_note(statistic) << "</section>\n";
   }
 
-  static Html list_head(const PresentedStatistic& statistic, bool bars) {
-    const std::string what = !statistic.group_by.empty()  ? statistic.group_by
-                             : !statistic.columns.empty() ? statistic.columns.front()
-                                                          : "part";
-    Html html;
-    html << "<thead role=\"rowgroup\"><tr role=\"row\"><th role=\"columnheader\" scope=\"col\">" << what
-         << "</th>" << column_head("released", " class=\"n\"") << interval_head(statistic.level);
-    if (bars) {
-      html << "<th role=\"columnheader\" scope=\"col\" class=\"c\"><span class=\"vh\">chart</span>"
-           << axis_strip(statistic.axis) << "</th>";
-    }
-    return html << "</tr></thead>";
+  // What the numbers are about: the column of the groups or of the bins.
+  static std::string first_head(const PresentedStatistic& statistic) {
+    if (!statistic.group_by.empty()) return statistic.group_by;
+    return statistic.columns.empty() ? "part" : statistic.columns.front();
   }
 
-  // With a bar on the lines of `grid`, or without one.
-  static Html list_row(const PresentedStatistic& statistic, const PresentedNumber& number,
-                       const std::string& grid) {
+  static std::string value_text(const PresentedNumber& number) {
+    return number.tells_nothing() ? "not told" : number.value;
+  }
+
+  // Rows become blocks on narrow screens: roles keep the table one.
+  static Html list_with_bars(const PresentedStatistic& statistic, const std::string& grid) {
     Html html;
-    html << "<tr role=\"row\"><th role=\"rowheader\" scope=\"row\">" << label(statistic, number)
-         << flags(number) << "</th><td role=\"cell\" class=\"n v\">"
-         << (number.tells_nothing() ? std::string("not told") : number.value)
-         << "</td><td role=\"cell\" class=\"n\">" << interval_text(number) << "</td>";
-    if (!grid.empty()) {
-      html << "<td role=\"cell\" class=\"c\">";
+    html << "<thead role=\"rowgroup\"><tr role=\"row\"><th role=\"columnheader\" scope=\"col\">"
+         << first_head(statistic) << "</th>" << column_head("released", " class=\"n\"")
+         << interval_head(statistic.level)
+         << "<th role=\"columnheader\" scope=\"col\" class=\"c\"><span class=\"vh\">chart</span>"
+         << axis_strip(statistic.axis) << "</th></tr></thead><tbody role=\"rowgroup\">\n";
+    for (const PresentedNumber& number : statistic.numbers) {
+      html << "<tr role=\"row\"><th role=\"rowheader\" scope=\"row\">" << label(statistic, number)
+           << flags(number) << "</th><td role=\"cell\" class=\"n v\">" << value_text(number)
+           << "</td><td role=\"cell\" class=\"n\">" << interval_text(number)
+           << "</td><td role=\"cell\" class=\"c\">";
       if (number.bar) html << bar_strip(number, grid);
-      html << "</td>";
+      html << "</td></tr>\n";
     }
-    return html << "</tr>\n";
+    return html << "</tbody>";
+  }
+
+  // As little as a row can be: there are many.
+  static Html plain_list(const PresentedStatistic& statistic) {
+    Html html;
+    html << "<thead><tr><th scope=\"col\">" << first_head(statistic)
+         << "</th><th scope=\"col\" class=\"n\">released</th><th scope=\"col\" class=\"n\">"
+         << percent(statistic.level) << " interval</th></tr></thead><tbody>\n";
+    for (const PresentedNumber& number : statistic.numbers) {
+      html << "<tr><th scope=\"row\">" << label(statistic, number) << flags(number)
+           << "</th><td class=\"n v\">" << value_text(number) << "</td><td class=\"n\">"
+           << interval_text(number) << "</td></tr>\n";
+    }
+    return html << "</tbody>";
   }
 
   Html protection() const {

@@ -172,7 +172,7 @@ std::optional<Rational> least_rows(const ReportModel& model) {
 // ln(1/alpha). Rounding to the grid adds half a step a bin.
 Rational error_of_sum(const ShownStatistic& statistic, const Rational& of_each) {
   const auto bins = static_cast<double>(statistic.all.bins.size());
-  const Rational all_off = Rational(of_each * bins);
+  Rational all_off = Rational(of_each * bins);
   const double alpha = to_double_nearest(parse_exact(statistic.accuracy->alpha, "report"));
   const double nats = -std::log(alpha);
   if (!statistic.noise.scale || !statistic.noise.grid || !(bins >= nats)) return all_off;

@@ -103,9 +103,10 @@ TEST(Declaration, ReadsWhatIsPublic) {
 
 // They are kept as they are written, a number in quotes included, and change nothing else.
 TEST(Declaration, HasWordsForPeople) {
-  const std::string words = replaced(people_text, "dataset = ", "title = \"People of Bonn\"\ndataset = ") +
-                            "unit = \"points\"\nlabels = { 9 = \"nine\", \"70.0\" = \"1e1\", \"[0, 20)\" = "
-                            "\"low\", other = \"none\" }\n";
+  const std::string words =
+      replaced(people_text, "dataset = ", "title = \"People of Bonn\"\ndataset = ") +
+      "unit = \"points\"\nlabels = { 9 = \"nine\", \"70.0\" = \"1e1\", \"[0, 20)\" = "
+      "\"low\", other = \"none\" }\n[columns.word]\nlabels = { size = \"12\", bounds = \"3\" }\n";
   const Declaration declaration = Declaration::parse(words, "people.toml");
   EXPECT_EQ(declaration.title, "People of Bonn");
   const ColumnDeclaration& code = declaration.column("code");
@@ -117,6 +118,7 @@ TEST(Declaration, HasWordsForPeople) {
   EXPECT_EQ(code.label_of("-3"), "");
   const std::string canonical = declaration.canonical_text();
   EXPECT_EQ(Declaration::parse(canonical, "again").canonical_text(), canonical);
+  EXPECT_EQ(Declaration::parse(canonical, "again").column("word").label_of("size"), "12");
   EXPECT_EQ(Declaration::parse(canonical, "again").column("code").label_of("70"), "1e1");
   const auto column = [](const std::string& keys) { return refusal(people_text + keys); };
   EXPECT_THAT(column("labels = { 8 = \"eight\" }").what(),
