@@ -98,9 +98,17 @@ struct ShownNoise {
   ShownCertificate certificate;
 };
 
+// Where a number of the population lies that the rows are a random sample of, but for a probability of alpha.
+struct ShownInterval {
+  std::string alpha;
+  double lower = 0;
+  double upper = 0;
+};
+
 struct ShownBin {
   std::string label;
   std::optional<ShownNumber> value;
+  std::optional<ShownInterval> population;  // of its share
 };
 
 struct ShownQuantile {
@@ -124,6 +132,7 @@ struct ShownEntry {
   ShownNumber key;  // of a group
   std::optional<ShownNumber> value;
   std::optional<ShownAccuracy> accuracy;  // of what is computed from parts
+  std::optional<ShownInterval> population;
   std::vector<ShownBin> bins;
   std::vector<ShownQuantile> quantiles;  // or the median
   std::vector<ShownNumber> parts;        // of a group: their values

@@ -104,6 +104,28 @@ std::string quantile_note(const ShownStatistic& statistic) {
          " below the end of its bin. Inside a bin rows cannot be told apart.\n";
 }
 
+// What the rows say of the population that they are a sample of: another interval, apart from that of the rows.
+std::string population_note(const ShownStatistic& statistic) {
+  constexpr int digits = 4;
+  std::string text;
+  const auto add = [&](const std::string& what, const std::optional<ShownInterval>& interval) {
+    if (!interval) return;
+    text += (text.empty() ? "" : "; ") + what + "[" +
+            round_down_to_digits(Rational(interval->lower), digits) + ", " +
+            round_up_to_digits(Rational(interval->upper), digits) + "]";
+  };
+  const auto add_entry = [&](const std::string& key, const ShownEntry& entry) {
+    add(key, entry.population);
+    for (const ShownBin& bin : entry.bins) add(key + shown_text(bin.label) + " ", bin.population);
+  };
+  add_entry("", statistic.all);
+  for (const ShownEntry& group : statistic.groups) add_entry(shown_text(group.key.text) + " ", group);
+  if (text.empty()) return "";
+  return shown_text(statistic.name) + ": in the population that the rows are a sample of, the " +
+         (statistic.kind == "mean" ? "mean" : "share") + " lies in " + text +
+         ", each with the same probability;\n  that includes the error of sampling.\n";
+}
+
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) all += (all.empty() ? "" : " and ") + text;
@@ -252,6 +274,7 @@ class StatisticTable {
     }
     for (const ShownStatistic& statistic : model_.statistics) {
       text += range_note(statistic);
+      text += population_note(statistic);
       if (statistic.constant) {
         text += shown_text(statistic.name) +
                 ": a public constant; released exactly, without noise and without cost.\n";

@@ -100,7 +100,8 @@ std::map<std::string, NoisyPart> released(const Data& data, const Noises& noises
   return parts;
 }
 
-// A statistic: what is released of parts, its accuracy, the exact value, and the weights of the noises in what is 0 of it.
+// A statistic: what is released of parts, its accuracy, the exact value, and the weights of the noises in what is 0 of
+// it.
 struct Statistic {
   std::string name;
   std::function<double(const std::map<std::string, NoisyPart>&)> value;
@@ -228,10 +229,10 @@ TEST(NoisyParts, HoldWhereTheSumOfNoisesIsWithinItsBound) {
   for (const auto& [name, ratio] : closest) EXPECT_GT(ratio, 0.9) << name;
 }
 
-// With real noise: no more misses than alpha, but for chance. With T releases the misses are at most binomial(T, alpha); by
-// Hoeffding P(misses >= alpha T + t) <= exp(-2 t^2 / T), which is below 1e-10 for t = sqrt(T ln(1e10) / 2). And the
-// accuracies are no wild overestimates: errors beyond half of them are not rare, a tenth or more, where 400 releases give
-// fewer than 8 with probability below 1e-9 (binomial).
+// With real noise: no more misses than alpha, but for chance. With T releases the misses are at most binomial(T,
+// alpha); by Hoeffding P(misses >= alpha T + t) <= exp(-2 t^2 / T), which is below 1e-10 for t = sqrt(T ln(1e10) / 2).
+// And the accuracies are no wild overestimates: errors beyond half of them are not rare, a tenth or more, where 400
+// releases give fewer than 8 with probability below 1e-9 (binomial).
 TEST(NoisyParts, ReleasesAreAsAccurateAsTheySay) {
   constexpr int releases = 400;
   std::mt19937_64 engine(67);
