@@ -205,8 +205,8 @@ constexpr double longest_double = std::numeric_limits<double>::lowest();
 
 std::string plan_json(const ReportModel& model);
 std::string report_json(const ReportModel& model);
-// What the table of a report needs of what report_json() wrote, now or in an older version. Throws some std::exception when
-// `text` is something else.
+// What the table of a report needs of what report_json() wrote, now or in an older version. Throws some std::exception
+// when `text` is something else.
 ReportModel read_report(std::string_view text);
 
 std::string plan_table(const ReportModel& model, const TableStyle& style);

@@ -1,7 +1,7 @@
 // population = true: a second interval, which includes the error of sampling, tested by sampling and releasing anew.
 //
-// With T rounds the misses are at most binomial(T, alpha); by Hoeffding P(misses >= alpha T + t) <= exp(-2 t^2 / T), which is
-// 1e-9 for t = sqrt(T ln(1e9) / 2).
+// With T rounds the misses are at most binomial(T, alpha); by Hoeffding P(misses >= alpha T + t) <= exp(-2 t^2 / T),
+// which is 1e-9 for t = sqrt(T ln(1e9) / 2).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

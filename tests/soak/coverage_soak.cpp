@@ -1,5 +1,6 @@
-// How often what is stated of quantiles holds, and how much wider it is than the errors that occur: releases with real noise of
-// five columns, by every kind of noise, over 211 edges. A statement must not fail more often than it says, but for chance.
+// How often what is stated of quantiles holds, and how much wider it is than the errors that occur: releases with real
+// noise of five columns, by every kind of noise, over 211 edges. A statement must not fail more often than it says, but
+// for chance.
 //
 // Usage: coverage_soak [--rounds N]        (2000 releases of each)
 #include <algorithm>
@@ -71,7 +72,8 @@ double percentile_95(std::vector<double> errors) {
   return errors[errors.size() * 95 / 100];
 }
 
-// Whether no statement failed too often: of binomial misses P(misses >= alpha T + t) <= exp(-2 t^2 / T) (Hoeffding), here 1e-9.
+// Whether no statement failed too often: of binomial misses P(misses >= alpha T + t) <= exp(-2 t^2 / T) (Hoeffding),
+// here 1e-9.
 bool run(const Cells& column, const Noises& noise, const Rational& q, int rounds) {
   std::vector<Dyadic> edges;
   for (std::size_t i = 0; i <= leaves; ++i) edges.emplace_back(static_cast<std::int64_t>(i));

@@ -201,8 +201,8 @@ std::map<std::string, double> likeliest(const std::map<std::string, double>& wei
   return errors;
 }
 
-// Errors of the parts that together reach the bound: the exact statistic is where the accuracy says, and may be near its end.
-// One part after the other is noisier than the rest, so that each weight matters.
+// Errors of the parts that together reach the bound: the exact statistic is where the accuracy says, and may be near
+// its end. One part after the other is noisier than the rest, so that each weight matters.
 TEST(NoisyParts, HoldWhereTheSumOfNoisesIsWithinItsBound) {
   std::mt19937_64 engine(61);
   std::map<std::string, double> closest;

@@ -17,8 +17,8 @@ double binomial_cdf(int n, double q, int k) {
   return sum;
 }
 
-// Against the exact binomial law of samples of zeros and ones, the worst there are: of every population the interval misses
-// it with probability at most alpha.
+// Against the exact binomial law of samples of zeros and ones, the worst there are: of every population the interval
+// misses it with probability at most alpha.
 TEST(PopulationMean, CoversEveryShareOfEveryPopulation) {
   double largest = 0;
   for (const int n : {1, 2, 5, 30, 200}) {
@@ -49,6 +49,13 @@ TEST(PopulationMean, IsTheClosedFormAtTheEnds) {
   const MeanInterval all = population_mean(Bounds(0, 1), {1, 1}, 100, 0.05);
   EXPECT_EQ(all.upper, 1);
   EXPECT_NEAR(all.lower, std::pow(0.025, 0.01), 1e-6);
+}
+
+TEST(PopulationMean, OfTheHeadersExample) {
+  const MeanInterval interval =
+      population_mean(Bounds(0, 100), {41, 42}, 10'000, FailureRate(Rational(1, 40)));
+  EXPECT_NEAR(interval.lower, 39.54, 0.01);
+  EXPECT_NEAR(interval.upper, 43.46, 0.01);
 }
 
 TEST(PopulationMean, FollowsBoundsSampleAndRows) {

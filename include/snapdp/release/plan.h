@@ -58,8 +58,8 @@ struct PlannedStatistic {
   std::optional<HierarchyLayout> hierarchy;
   double rank_error = 0;
   std::vector<double> quantile_margins;
-  // Whether the rows are a random sample, and their public number under change-one: then a report tells of means
-  // and shares what they say of the population.
+  // Whether the rows are a random sample, and their public number under change-one: then a report tells of
+  // means and shares what they say of the population.
   bool of_population = false;
   std::optional<std::uint64_t> public_rows;
   // Of a statistic by groups: how many. Measurements then hold the groups' statistics one after the other.

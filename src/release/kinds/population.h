@@ -7,8 +7,8 @@
 
 namespace snapdp::release_internal {
 
-// Of a mean, of all rows or of group `group`; nothing for other kinds, without a sample, or where values are clamped to a
-// declared range.
+// Of a mean, of all rows or of group `group`; nothing for other kinds, without a sample, or where values are clamped to
+// a declared range.
 std::optional<ShownInterval> population_mean_of(const PlannedStatistic& planned, const ShownValues& values,
                                                 std::size_t group);
 
