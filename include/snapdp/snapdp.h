@@ -25,6 +25,7 @@
 #include "snapdp/mechanism/trace.h"
 #include "snapdp/statistics/from_parts.h"
 #include "snapdp/statistics/noisy_parts.h"
+#include "snapdp/statistics/population.h"
 #include "snapdp/statistics/quantiles.h"
 #include "snapdp/statistics/statistics.h"
 #include "snapdp/version.h"

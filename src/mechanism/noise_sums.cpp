@@ -1,6 +1,6 @@
-// See proofs/noise_sums.md for what is proved. Everything here is computed in double arithmetic with its errors bounded by
-// slack that is orders of magnitude larger; results are rounded up to 20 bits, which also makes them the same whatever
-// last bits the host's exponential and logarithm have.
+// See proofs/noise_sums.md for what is proved. Everything here is computed in double arithmetic with its errors bounded
+// by slack that is orders of magnitude larger; results are rounded up to 20 bits, which also makes them the same
+// whatever last bits the host's exponential and logarithm have.
 #include "mechanism/shared/noise_sums.h"
 
 #include <algorithm>
@@ -117,8 +117,8 @@ double rounded_moment(const Term& term, double t) {
   return largest * factor;
 }
 
-// The R of Chernoff's bound: P(X > R) <= E exp(t (X - R)) for each sum, with one t > 0 for all. Any t will do; the bound is
-// quasiconvex in it, and golden section comes near the best.
+// The R of Chernoff's bound: P(X > R) <= E exp(t (X - R)) for each sum, with one t > 0 for all. Any t will do; the
+// bound is quasiconvex in it, and golden section comes near the best.
 template <typename Moment>
 double chernoff(const std::vector<Sum>& sums, double alpha, const JointTail& joint, const Moment& moment,
                 int rounds) {
@@ -242,7 +242,8 @@ double inverted(const std::vector<Sum>& sums, double alpha, const JointTail& joi
   const double unseen = alpha * 0x1p-12;
   const double reach = chernoff(sums, unseen, largest_tail, laplace_moment, 8);
   if (!(reach < infinity) || !(start < infinity)) return start;
-  // Where P(X <= R - half period) is little too the bound loses little. Few bits, so that no last bit of a logarithm shows.
+  // Where P(X <= R - half period) is little too the bound loses little. Few bits, so that no last bit of a logarithm
+  // shows.
   int exponent = 0;
   const double mantissa = std::frexp(reach + start, &exponent);
   Inversion inversion(sums, std::ldexp(std::ceil(mantissa * 64) + 1, exponent - 6), unseen);
@@ -265,8 +266,8 @@ double round_up_to_20_bits(double value) {
   return std::ldexp(std::ceil(std::ldexp(mantissa, 20)), exponent - 20);
 }
 
-// `clamped` is the probability that clamping moves any of the noises. Where that is little it is taken off alpha, otherwise
-// every noise counts as clamped at its worst.
+// `clamped` is the probability that clamping moves any of the noises. Where that is little it is taken off alpha,
+// otherwise every noise counts as clamped at its worst.
 double error_of(const std::vector<Sum>& sums, double alpha, const JointTail& joint, double clamped,
                 bool of_rounded_law) {
   if (largest_of(sums, largest_size) == 0) return 0;

@@ -20,7 +20,7 @@ const std::vector<std::string> neighbor_names = {to_string(Neighbors::change_one
                                                  to_string(Neighbors::add_remove)};
 const std::vector<std::string> data_keys = {
     "path",          "format", "delimiter",    "dataset",           "title", "neighbors", "size",
-    "expected_size", "nulls",  "privacy_unit", "max_rows_per_unit", "where"};
+    "expected_size", "nulls",  "privacy_unit", "max_rows_per_unit", "where", "population"};
 const std::vector<std::string> column_keys = {"type",        "bounds", "categories", "keys",
                                               "description", "unit",   "labels"};
 
@@ -238,6 +238,15 @@ void read_unit(const TomlTable& data, Declaration& declaration) {
   declaration.max_rows_per_unit = data.get_count("max_rows_per_unit");
 }
 
+void read_population(const TomlTable& data, Declaration& declaration) {
+  declaration.population = data.get_flag("population");
+  if (declaration.population && declaration.max_rows_per_unit > 1) {
+    data.refuse("population",
+                "does not go with several rows of a privacy unit, which are no independent draws; use "
+                "max_rows_per_unit = 1, or remove it");
+  }
+}
+
 // How the file is read.
 void read_shape(const TomlTable& data, const std::filesystem::path& folder, Declaration& declaration) {
   if (data.has("path")) {
@@ -432,6 +441,7 @@ std::optional<Declaration> release_internal::read_declaration(const TomlDocument
   faults.hold([&] { read_size(data, declaration); });
   if (data.has("nulls")) faults.hold([&] { read_nulls(document, data, declaration, faults); });
   faults.hold([&] { read_unit(data, declaration); });
+  if (data.has("population")) faults.hold([&] { read_population(data, declaration); });
   if (!columns_are_known) return std::nullopt;
   if (data.has("where")) faults.hold([&] { read_where(data, declaration); });
   if (faults.size() == 0) declaration.entries = entries_of(document);

@@ -42,6 +42,8 @@ class StatisticPlanner {
   }
 
   PlannedStatistic plan() && {
+    planned_.of_population = specification_.data.population;
+    planned_.public_rows = specification_.data.size;
     kind_.prepare(specification_.data, planned_);
     NumberRange range = kind_.public_range(statistic_.bounds, specification_.data.size, statistic_.order);
     planned_.least = std::move(range.lower);
@@ -156,8 +158,8 @@ class StatisticPlanner {
                                   statistic_.alpha);
   }
 
-  // The width of the range that values and outputs are clamped to, where it does not depend on epsilon; of a widened one
-  // that of the public range: to be no nearer than that takes no release.
+  // The width of the range that values and outputs are clamped to, where it does not depend on epsilon; of a widened
+  // one that of the public range: to be no nearer than that takes no release.
   std::optional<double> known_width(const StatisticDomain& domain) const {
     if (statistic_.range.kind() == RangeChoice::Kind::fixed) {
       const OutputRange range = resolve(statistic_.range, std::nullopt, {.integer = domain.integer});
@@ -181,8 +183,8 @@ class StatisticPlanner {
     }
   }
 
-  // The least epsilon, to a thousandth and rounded up, with which what is read off the noisy numbers is as accurate as the
-  // specification asks. An evaluation may take milliseconds, and the accuracy is about proportional to 1 / epsilon.
+  // The least epsilon, to a thousandth and rounded up, with which what is read off the noisy numbers is as accurate as
+  // the specification asks. An evaluation may take milliseconds, and the accuracy is about proportional to 1 / epsilon.
   Rational epsilon_for_reading(const Aggregation& aggregation) const {
     const double target = to_double_down(kind_.accuracy_asked(specification_.data, statistic_));
     const auto accuracy = [&](const Rational& epsilon) {
@@ -343,8 +345,8 @@ class StatisticPlanner {
     return !statistic_.expected_means.empty() || !statistic_.expected_deviations.empty();
   }
 
-  // What a report would say of rows as they are guessed, if no noise were drawn; of two columns for the worst of several
-  // correlations.
+  // What a report would say of rows as they are guessed, if no noise were drawn; of two columns for the worst of
+  // several correlations.
   std::optional<StatisticAccuracy> expected_accuracy() const {
     const std::optional<std::uint64_t> size = rows();
     if (!size || (kind_.is_second_moment() && *size < 2)) return std::nullopt;

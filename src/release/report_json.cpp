@@ -168,12 +168,22 @@ void write_quantile(JsonText& json, const ShownQuantile& quantile) {
   json.reals("interval", quantile.lower, quantile.upper);
 }
 
+void write_population(JsonText& json, const std::optional<ShownInterval>& population) {
+  if (!population) return;
+  json.key("population");
+  json.open('{');
+  json.text("alpha", population->alpha);
+  json.reals("interval", population->lower, population->upper);
+  json.close('}');
+}
+
 void write_values(JsonText& json, const ShownEntry& entry) {
   if (!entry.bins.empty()) {
     json.objects("bins", entry.bins, [&](const ShownBin& bin) {
       json.text("bin", bin.label);
       json.words("label", bin.words);
       if (bin.value) json.number("value", *bin.value);
+      write_population(json, bin.population);
     });
   }
   if (entry.is_median()) {
@@ -185,6 +195,7 @@ void write_values(JsonText& json, const ShownEntry& entry) {
     });
   }
   if (entry.value) json.number("value", *entry.value);
+  write_population(json, entry.population);
 }
 
 // The groups, or what is released of all rows.
@@ -356,6 +367,14 @@ std::string words_in(const Json& json, const char* name) {
   return json.contains(name) ? json.at(name).get<std::string>() : "";
 }
 
+std::optional<ShownInterval> read_population(const Json& json) {
+  if (!json.contains("population")) return std::nullopt;
+  const Json& population = json.at("population");
+  const Json& interval = population.at("interval");
+  return ShownInterval{population.at("alpha").get<std::string>(), double_in(interval.at(0)),
+                       double_in(interval.at(1))};
+}
+
 ShownEntry read_entry(const Json& json) {
   ShownEntry entry;
   if (json.contains("quantiles")) {
@@ -367,11 +386,12 @@ ShownEntry read_entry(const Json& json) {
     entry.quantiles.push_back(read_quantile(json));
   } else if (json.contains("bins")) {
     for (const Json& bin : json.at("bins"))
-      entry.bins.push_back(
-          {bin.at("bin").get<std::string>(), number_in(bin.at("value")), words_in(bin, "label")});
+      entry.bins.push_back({bin.at("bin").get<std::string>(), number_in(bin.at("value")),
+                            words_in(bin, "label"), read_population(bin)});
   } else {
     entry.value = number_in(json.at("value"));
   }
+  entry.population = read_population(json);
   return entry;
 }
 

@@ -5,6 +5,7 @@
 
 #include "framework/shared/memory_reserve.h"
 #include "release/kinds/kind.h"
+#include "release/kinds/population.h"
 #include "release/report_numbers.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/bounds.h"
@@ -177,6 +178,7 @@ void add_composed(ShownEntry& entry, const PlannedStatistic& statistic, const Sh
 ShownEntry entry_of(const PlannedStatistic& statistic, const ShownValues& values, std::size_t group) {
   ShownEntry entry;
   if (statistic.groups > 0) entry.key = key_of(statistic.specification, group);
+  entry.population = population_mean_of(statistic, values, group);
   if (statistic.specification.split.empty()) {
     kind_of(statistic.specification).add_values(entry, statistic, values, group);
     return entry;

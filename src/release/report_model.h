@@ -100,10 +100,18 @@ struct ShownNoise {
   ShownCertificate certificate;
 };
 
+// Where a number of the population lies that the rows are a random sample of, but for a probability of alpha.
+struct ShownInterval {
+  std::string alpha;
+  double lower = 0;
+  double upper = 0;
+};
+
 struct ShownBin {
   std::string label;
   std::optional<ShownNumber> value;
-  std::string words;  // what people call it; may be empty
+  std::string words;                        // what people call it; may be empty
+  std::optional<ShownInterval> population;  // of its share
 };
 
 struct ShownQuantile {
@@ -128,6 +136,7 @@ struct ShownEntry {
   std::string words;  // what people call the group; may be empty
   std::optional<ShownNumber> value;
   std::optional<ShownAccuracy> accuracy;  // of what is computed from parts
+  std::optional<ShownInterval> population;
   std::vector<ShownBin> bins;
   std::vector<ShownQuantile> quantiles;  // or the median
   std::vector<ShownNumber> parts;        // of a group: their values

@@ -333,8 +333,8 @@ std::vector<Rational> read_expected(const TomlTable& table, const std::string& k
   return numbers;
 }
 
-// Guesses at the data. They must be possible: of values in [a, b] with mean m the variance is at most (m - a)(b - m), but for
-// the factor n / (n - 1) (Bhatia and Davis).
+// Guesses at the data. They must be possible: of values in [a, b] with mean m the variance is at most (m - a)(b - m),
+// but for the factor n / (n - 1) (Bhatia and Davis).
 void read_expectations(const TomlTable& table, const Specification& specification,
                        StatisticSpecification& statistic) {
   const Kind& kind = kind_of(statistic);
@@ -438,8 +438,8 @@ void read_groups(const TomlTable& table, const Specification& specification,
   }
 }
 
-// Reads one statistic; what is wrong with it goes to `faults`, each thing once: what can only be judged by something that
-// is wrong itself is passed over.
+// Reads one statistic; what is wrong with it goes to `faults`, each thing once: what can only be judged by something
+// that is wrong itself is passed over.
 class StatisticReader {
  public:
   StatisticReader(const TomlDocument& document, const toml::table& node, std::size_t number,

@@ -1,6 +1,6 @@
-// See proofs/noisy_parts.md. Every bound has the same shape: for the exact statistics some sum of noisy parts is 0 but for the
-// noises, whose weights depend on the exact statistics. So these lie where that sum is within what the law of its noises
-// allows; what else the weights depend on (means, deviations) is enclosed first, at a small share of alpha.
+// See proofs/noisy_parts.md. Every bound has the same shape: for the exact statistics some sum of noisy parts is 0 but
+// for the noises, whose weights depend on the exact statistics. So these lie where that sum is within what the law of
+// its noises allows; what else the weights depend on (means, deviations) is enclosed first, at a small share of alpha.
 #include "snapdp/statistics/noisy_parts.h"
 
 #include <algorithm>
@@ -101,9 +101,9 @@ std::optional<Mean> mean_of(const Bounds& bounds, const NoisyPart& count, const 
   return Mean{m, estimate, std::max(Rational(m.high - estimate), Rational(estimate - m.low))};
 }
 
-// Sums of products about the exact means, from parts about the middles: for the exact m and l the products less l sum_x, m sum_y
-// and so on are, without noise, the co-moment K = sum (x - mean)(y - mean). With the estimates of m and l in their places they
-// are `about_estimates`, which for other m and l is off by N' (m - m')(l - l').
+// Sums of products about the exact means, from parts about the middles: for the exact m and l the products less l
+// sum_x, m sum_y and so on are, without noise, the co-moment K = sum (x - mean)(y - mean). With the estimates of m and
+// l in their places they are `about_estimates`, which for other m and l is off by N' (m - m')(l - l').
 struct Moment {
   Rational about_estimates;
   Rational moved;  // what enclosures of m and l allow that to be, in magnitude
@@ -150,8 +150,8 @@ std::optional<Interval> variance_of(const Bounds& bounds, const NoisyPart& count
       {{&squares, exactly(1)}, {&sum, exactly(2) * m}}, square(m), Rational(alpha * (1 - enclosing_share)));
 }
 
-// How far covariances may be off for any data of `size` rows. The weights are the largest that such data have: |m| <= h_x,
-// |l| <= h_y and |m l - C| <= h_x h_y N / (N - 1), see planned_covariance_accuracy() in from_parts.h.
+// How far covariances may be off for any data of `size` rows. The weights are the largest that such data have: |m| <=
+// h_x, |l| <= h_y and |m l - C| <= h_x h_y N / (N - 1), see planned_covariance_accuracy() in from_parts.h.
 std::optional<Rational> planned_error(const Bounds& x, const Bounds& y, const Rational& rows,
                                       const NoisyPart& count, const NoisyPart& products,
                                       const std::vector<Weighted>& sums, const Rational& alpha) {
@@ -196,8 +196,8 @@ Interval root(const Interval& a) {
   return {statistics_internal::root(a.low).low, statistics_internal::root(a.high).high};
 }
 
-// Where the correlation may be, when xy - correlation (k xx + yy / k) / 2 is off by at most what `error_for` says of correlations
-// in an interval. xx and yy are above 0.
+// Where the correlation may be, when xy - correlation (k xx + yy / k) / 2 is off by at most what `error_for` says of
+// correlations in an interval. xx and yy are above 0.
 template <typename ErrorFor>
 std::optional<Interval> correlation_of(const Interval& xy, const Interval& xx, const Interval& yy,
                                        const Interval& ratio, const ErrorFor& error_for) {

@@ -26,9 +26,9 @@ struct Children {
   std::size_t end;
 };
 
-// The levels from the top down, a public root included, and the variances s_v. A leaf has 1; a node combines y_v, variance 1,
-// and the sum of its children, variance S, with weights S and 1: s_v = S / (S + 1). All nodes of a level but the last are
-// full and alike.
+// The levels from the top down, a public root included, and the variances s_v. A leaf has 1; a node combines y_v,
+// variance 1, and the sum of its children, variance S, with weights S and 1: s_v = S / (S + 1). All nodes of a level
+// but the last are full and alike.
 template <typename Number>
 class Shapes {
  public:
@@ -180,9 +180,9 @@ std::size_t first_looked_at(const HierarchyLayout& layout, std::size_t lower, st
   return (first + (last - first) / 2) * width;
 }
 
-// The largest probability that a search looks at an edge beyond some edge, itself included, and is misled there: the sums of
-// `tails`, one an inner edge, over the edges that lie on one side on the way to an edge. And that of the total, the last of
-// `tails` when it is private, which may come out as none.
+// The largest probability that a search looks at an edge beyond some edge, itself included, and is misled there: the
+// sums of `tails`, one an inner edge, over the edges that lie on one side on the way to an edge. And that of the total,
+// the last of `tails` when it is private, which may come out as none.
 class Misled {
  public:
   explicit Misled(const HierarchyLayout& layout) : layout_(layout) {}
@@ -233,9 +233,10 @@ double radius(const HierarchyLayout& layout, const Noise& noise, const Rational&
                        to_double_down(Rational(alpha.value() / 2)), joint);
 }
 
-// The largest variance of the error of an edge's rank, less half of that of all rows, when one epsilon pays for all levels:
-// the square of the noise scale is proportional to that of the number of levels. Given h_v the children's estimates have
-// the variances s_u and sum to it, and the parts of the error that different levels add are not correlated.
+// The largest variance of the error of an edge's rank, less half of that of all rows, when one epsilon pays for all
+// levels: the square of the noise scale is proportional to that of the number of levels. Given h_v the children's
+// estimates have the variances s_u and sum to it, and the parts of the error that different levels add are not
+// correlated.
 double relative_variance(std::size_t leaves, std::size_t branching, bool public_total) {
   const Shapes<double> shapes(leaves, branching);
   double largest = 0;

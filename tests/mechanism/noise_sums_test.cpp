@@ -138,7 +138,8 @@ TEST(NoiseSums, HoldForRoundedNoiseAtEveryInteger) {
   }
 }
 
-// One noise at many rates: what rounding is taken to move it is needed, wherever the bound comes to lie between integers.
+// One noise at many rates: what rounding is taken to move it is needed, wherever the bound comes to lie between
+// integers.
 TEST(NoiseSums, RoundingOfOneNoiseIsNotUnderrated) {
   for (const NoiseKind kind : {NoiseKind::exact, NoiseKind::geometric}) {
     const Noise noise{.scale = 50, .kind = kind};

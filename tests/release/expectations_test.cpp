@@ -1,5 +1,5 @@
-// Guesses at the data plan what is computed from parts: the plan tells what a report will say of about such data, and nothing
-// else depends on the guesses.
+// Guesses at the data plan what is computed from parts: the plan tells what a report will say of about such data, and
+// nothing else depends on the guesses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +68,8 @@ TEST(Expectations, MakeADeviationFiftyTimesCheaper) {
 }
 
 // With about such data reports say about what was planned, and are right: with T releases the misses are at most
-// binomial(T, 1/20); by Hoeffding P(misses >= T / 20 + t) <= exp(-2 t^2 / T), which is 1e-9 for t = sqrt(T ln(1e9) / 2).
+// binomial(T, 1/20); by Hoeffding P(misses >= T / 20 + t) <= exp(-2 t^2 / T), which is 1e-9 for t = sqrt(T ln(1e9) /
+// 2).
 TEST(Expectations, ReportsOfSuchDataSayWhatWasPlanned) {
   constexpr int releases = 200;
   std::mt19937_64 engine(71);

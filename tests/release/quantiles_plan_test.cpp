@@ -1,7 +1,7 @@
 // Plans and releases of quantiles: what they say about ranks before, and about values after.
 //
-// Statistical tests: misses of a claim with probability alpha each are at most binomial(T, alpha) in T independent releases;
-// by Hoeffding P(misses >= alpha T + t) <= exp(-2 t^2 / T), which is 1e-9 for t = sqrt(T ln(1e9) / 2).
+// Statistical tests: misses of a claim with probability alpha each are at most binomial(T, alpha) in T independent
+// releases; by Hoeffding P(misses >= alpha T + t) <= exp(-2 t^2 / T), which is 1e-9 for t = sqrt(T ln(1e9) / 2).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,8 +127,8 @@ TEST_P(Releases, HoldAndAreNotMuchWiderThanNeeded) {
   }
   EXPECT_LT(missed_rank, most(0.05));
   EXPECT_LT(missed_interval, most(0.05));
-  // Were the 95th percentile of the errors below half of what is stated, a twentieth would exceed half of it: about a fifth
-  // do. In precision mode, whose grid is as coarse as its noise, only about a twentieth.
+  // Were the 95th percentile of the errors below half of what is stated, a twentieth would exceed half of it: about a
+  // fifth do. In precision mode, whose grid is as coarse as its noise, only about a twentieth.
   if (std::string(GetParam()).find("precision") != std::string::npos) return;
   EXPECT_GT(beyond_half_rank, releases / 20);
   EXPECT_GT(beyond_half_interval, releases / 20);

@@ -271,7 +271,8 @@ std::vector<Rational> weights_of(const HierarchyLayout& layout, std::size_t edge
   return weights;
 }
 
-// The probabilities of the multiples of 1/32, from -60 to 60, for a weighted sum of Laplace noises, each rounded to them.
+// The probabilities of the multiples of 1/32, from -60 to 60, for a weighted sum of Laplace noises, each rounded to
+// them.
 std::vector<double> law_of_sum(const std::vector<Rational>& weights, double scale) {
   constexpr long steps = 60 * 32;
   const auto cdf = [](double x) { return x < 0 ? std::exp(x) / 2 : 1 - std::exp(-x) / 2; };
@@ -355,7 +356,8 @@ struct ExactErrors {
   std::vector<std::vector<double>> laws;
 };
 
-// Against the laws of the sums, convolved noise by noise: margins and rank errors hold, and are no more than what is needed.
+// Against the laws of the sums, convolved noise by noise: margins and rank errors hold, and are no more than what is
+// needed.
 TEST(Quantiles, ErrorsAreThoseOfTheExactLaw) {
   const Rational q(1, 3);
   const double alpha = 0.1;
@@ -376,8 +378,8 @@ TEST(Quantiles, ErrorsAreThoseOfTheExactLaw) {
   }
 }
 
-// Coarse grids move single counts by half a step, but not all of them in one direction: the margin is far below the sum of
-// what they may move, and still holds. Four standard errors of 4000 draws.
+// Coarse grids move single counts by half a step, but not all of them in one direction: the margin is far below the sum
+// of what they may move, and still holds. Four standard errors of 4000 draws.
 TEST(Quantiles, MarginsKnowCoarseGrids) {
   const HierarchyLayout layout = layout_of(64, 4);
   const Noise noise{.scale = 8, .grid = Grid(4)};
@@ -531,8 +533,8 @@ TEST(Quantiles, HoldWhereEveryEdgeIsWithinTheMargin) {
 }
 
 // Releases with real noise miss what is claimed no more often than alpha = 1/5, in rank and by the interval, with every
-// kind of noise, rows spread out and in heaps. With T independent releases the misses are at most binomial(T, alpha); by
-// Hoeffding P(misses >= alpha T + t) <= exp(-2 t^2 / T), which is below 1e-10 for t = sqrt(T ln(1e10) / 2).
+// kind of noise, rows spread out and in heaps. With T independent releases the misses are at most binomial(T, alpha);
+// by Hoeffding P(misses >= alpha T + t) <= exp(-2 t^2 / T), which is below 1e-10 for t = sqrt(T ln(1e10) / 2).
 TEST(Quantiles, ReleasesAreAsAccurateAsTheySay) {
   constexpr int releases = 300;
   const Rational alpha(1, 5);

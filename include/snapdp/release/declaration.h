@@ -126,6 +126,7 @@ struct Declaration {
   std::optional<std::string> privacy_unit;
   std::uint64_t max_rows_per_unit = 1;
   std::optional<Where> where;  // add-remove only: the rows that count
+  bool population = false;     // the rows are a random sample: reports say something of the population too
   std::map<std::string, ColumnDeclaration> columns;
 
   // Reads [data] and [columns] of a file, which may hold a whole specification; `folder` is where relative

@@ -63,6 +63,10 @@ struct PlannedStatistic {
   // Where its exact numbers lie, whatever the rows are; absent where nothing public bounds them.
   std::optional<Rational> least;
   std::optional<Rational> greatest;
+  // Whether the rows are a random sample, and their public number under change-one: then a report tells of
+  // means and shares what they say of the population.
+  bool of_population = false;
+  std::optional<std::uint64_t> public_rows;
   // Of a statistic by groups: how many. Measurements then hold the groups' statistics one after the other.
   std::size_t groups = 0;
   Rational epsilon;  // what it costs; the sum over the measurements
@@ -75,8 +79,8 @@ struct PlannedStatistic {
   // Absent for what is computed from parts and may be off by what depends on them: under add-remove without
   // expected_size, for groups without expected_group_size, and for correlations without expected_deviation.
   std::optional<StatisticAccuracy> accuracy;
-  // Where that is what a report would say of about such data as the specification guesses, rather than what holds
-  // for all data of so many rows: how many rows are guessed.
+  // Where that is what a report would say of about such data as the specification guesses, rather than what
+  // holds for all data of so many rows: how many rows are guessed.
   std::optional<std::uint64_t> expected_rows;
 };
 

@@ -76,8 +76,8 @@ struct StatisticSpecification {
   // on them.
   std::vector<Rational> guesses;
   std::vector<Rational> guess_weights;
-  // Public guesses at the data, for planning only: no interval and no noise depends on them but through the epsilon that is
-  // planned for an accuracy. Means and deviations have one number a column; expected_rows are those of a group.
+  // Public guesses at the data, for planning only: no interval and no noise depends on them but through the
+  // epsilon that is planned for an accuracy. Means and deviations have one number a column.
   std::vector<Rational> expected_means;
   std::vector<Rational> expected_deviations;
   std::optional<std::uint64_t> expected_group_size;

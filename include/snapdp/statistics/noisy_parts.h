@@ -1,16 +1,17 @@
-// How far what is computed from several noisy parts may be off, from the joint law of their noises: the noises
-// partly cancel, and all that a statistic depends on is one sum of them. from_parts.h computes the statistics
-// themselves, and accuracies that follow from those of the parts alone: these are several times as wide.
+// How far what is computed from several noisy parts may be off, from the joint law of their noises: the
+// noises partly cancel, and all that a statistic depends on is one sum of them. from_parts.h computes the
+// statistics themselves, and accuracies that follow from those of the parts alone: these are several times
+// as wide.
 //
-//   const NoisyPart n{.value = count, .noise = count_measurement.mechanism().noise(), .integer = true};
-//   const NoisyPart s{.value = sum, .noise = sum_measurement.mechanism().noise(), .rounding_error = grid / 2};
+//   const NoisyPart n{.value = count, .noise = noise_of_count, .integer = true};  // Mechanism::noise()
+//   const NoisyPart s{.value = sum, .noise = noise_of_sum, .rounding_error = grid / 2};
 //   mean_from_parts(bounds, n.value, s.value);
 //   mean_accuracy(bounds, n, s, 0.05);   // the exact mean is that near, except with probability 1/20
 //
-// c is the middle of the bounds of a column, h half their width; sums, squares and products are those of x - c. The
-// results hold for every dataset of at least one row (of means) or two, follow from released numbers and
-// public facts alone, and are rounded up; where nothing can be said they are the distance to the farther
-// end of the public range. proofs/noisy_parts.md derives them.
+// c is the middle of the bounds of a column, h half their width; sums, squares and products are those of
+// x - c. The results hold for every dataset of at least one row (of means) or two, follow from released
+// numbers and public facts alone, and are rounded up; where nothing can be said they are the distance to
+// the farther end of the public range. proofs/noisy_parts.md derives them.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@
 
 namespace snapdp {
 
-// A released number: the exact one, which was rounded by at most rounding_error, and independent noise, of which
-// bounds may have cut off the rest.
+// A released number: the exact one, which was rounded by at most rounding_error, and independent noise, of
+// which bounds may have cut off the rest.
 struct NoisyPart {
   Dyadic value;
   Noise noise;
@@ -30,12 +31,13 @@ struct NoisyPart {
   bool integer = false;  // the exact number is one
 };
 
-// Of mean_from_parts(). With S' and N' the noisy sum and count and m the exact mean less c, the error of S' - m N' is
-// that of the sum less m times that of the count, and S' - m N' is 0 without it.
+// Of mean_from_parts(). With S' and N' the noisy sum and count and m the exact mean less c, the error of S'
+// - m N' is that of the sum less m times that of the count, and S' - m N' is 0 without it.
 double mean_accuracy(const Bounds& bounds, const NoisyPart& count, const NoisyPart& sum,
                      const FailureRate& alpha);
 
-// Of variance_from_parts(). With V the exact variance, squares - 2 m sum + (m^2 - V) count + V is 0 without noise.
+// Of variance_from_parts(). With V the exact variance, squares - 2 m sum + (m^2 - V) count + V is 0 without
+// noise.
 double variance_accuracy(const Bounds& bounds, const NoisyPart& count, const NoisyPart& sum,
                          const NoisyPart& squares, const FailureRate& alpha);
 // Of its root.
@@ -47,9 +49,9 @@ double standard_deviation_accuracy(const Bounds& bounds, const NoisyPart& count,
 double covariance_accuracy(const Bounds& x, const Bounds& y, const NoisyPart& count, const NoisyPart& sum_x,
                            const NoisyPart& sum_y, const NoisyPart& products, const FailureRate& alpha);
 
-// Of the correlation that covariance and variances from these parts give. With K_xy = products - l sum_x - m sum_y
-// + m l count and K_xx, K_yy likewise, and k the ratio of the deviations of y and x,
-// K_xy - correlation (k K_xx + K_yy / k) / 2 is 0 without noise.
+// Of the correlation that covariance and variances from these parts give. With K_xy = products - l sum_x -
+// m sum_y + m l count and K_xx, K_yy likewise, and k the ratio of the deviations of y and x, K_xy -
+// correlation (k K_xx + K_yy / k) / 2 is 0 without noise.
 struct CorrelationParts {
   NoisyPart count;
   NoisyPart sum_x;
@@ -61,8 +63,8 @@ struct CorrelationParts {
 double correlation_accuracy(const Bounds& x, const Bounds& y, const CorrelationParts& parts,
                             const FailureRate& alpha);
 
-// Of correlation_from_parts() of a covariance and variances that were themselves released, all between bounds or
-// all without.
+// Of correlation_from_parts() of a covariance and variances that were themselves released, all between
+// bounds or all without.
 double correlation_accuracy(const NoisyPart& covariance, const NoisyPart& variance_x,
                             const NoisyPart& variance_y, const FailureRate& alpha);
 

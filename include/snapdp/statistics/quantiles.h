@@ -64,9 +64,9 @@ class HierarchyLayout {
 Aggregation make_hierarchy(const VectorDomain& domain, Metric metric, const HierarchyLayout& layout);
 Partial<Aggregation> make_hierarchy(const HierarchyLayout& layout);
 
-// The branching of a hierarchy of so many leaves that tells quantiles best when one epsilon pays for all levels:
-// few levels make little noise, wide ones add much of it up. That is the least largest variance of an edge's
-// error. 2 for fewer than two leaves.
+// The branching of a hierarchy of so many leaves that tells quantiles best when one epsilon pays for all
+// levels: few levels make little noise, wide ones add much of it up. That is the least largest variance of
+// an edge's error. 2 for fewer than two leaves.
 std::size_t best_branching(std::size_t leaves, bool public_total);
 
 // What follows is post-processing: functions of a released hierarchy and its public layout, the same on every
@@ -80,11 +80,11 @@ std::size_t best_branching(std::size_t leaves, bool public_total);
 // when the number of nodes is wrong.
 std::vector<Rational> consistent_counts(const HierarchyLayout& layout, const std::vector<Dyadic>& tree);
 
-// The q-quantile, 0 <= q <= 1, of leaf counts: where their cumulative sum crosses q times its end. It is found as in a
-// search tree: the edge between the largest nodes first, then on the side where the crossing must be, down to
-// one leaf; inside it linear interpolation. So it depends on few estimates, and first on the best ones. It grows with q
-// and lies in [e_0, last edge]; where no rows are left, it is the middle of these. Rounded to the nearest
-// double.
+// The q-quantile, 0 <= q <= 1, of leaf counts: where their cumulative sum crosses q times its end. It is
+// found as in a search tree: the edge between the largest nodes first, then on the side where the crossing
+// must be, down to one leaf; inside it linear interpolation. So it depends on few estimates, and first on
+// the best ones. It grows with q and lies in [e_0, last edge]; where no rows are left, it is the middle of
+// these. Rounded to the nearest double.
 double quantile_from_hierarchy(const HierarchyLayout& layout, const std::vector<Rational>& counts,
                                const Rational& q);
 
@@ -92,8 +92,8 @@ double quantile_from_hierarchy(const HierarchyLayout& layout, const std::vector<
 // least 1 - alpha
 //     rows below e_i <= q N + R   and   rows below e_(i+1) >= q N - R   (all rows, for the last edge),
 // whatever the rows are, when every node of the hierarchy has independent `noise`: Mechanism::noise() of the
-// measurement that released it. It follows from the law of the sums of noises in the estimates, and grows with
-// the logarithm of the number of edges. Rounded up. Of several quantiles and groups together an equal
+// measurement that released it. It follows from the law of the sums of noises in the estimates, and grows
+// with the logarithm of the number of edges. Rounded up. Of several quantiles and groups together an equal
 // share of alpha each will do (union bound). Derivation: proofs/make_hierarchy.md. Throws invalid_argument
 // naming "noise" when its bounds cut off counts that nodes may have.
 //
@@ -108,11 +108,12 @@ double quantile_rank_error(const HierarchyLayout& layout, const Noise& noise, co
 double quantile_margin(const HierarchyLayout& layout, const Noise& noise, const Rational& q,
                        const FailureRate& alpha);
 
-// With margin = quantile_margin(layout, noise, q, alpha) all exact q-quantiles of the rows, their values clamped
-// to [e_0, last edge], lie between these edges with probability at least 1 - alpha: every x with at most q N
-// rows below it and at least q N rows at or below it. Edges are given up from the outside in, as long as their
-// estimates are farther than the margin from what they must be at a quantile; so only the two edges around
-// the exact quantiles can be given up wrongly, however many there are. The released quantile lies between them too.
+// With margin = quantile_margin(layout, noise, q, alpha) all exact q-quantiles of the rows, their values
+// clamped to [e_0, last edge], lie between these edges with probability at least 1 - alpha: every x with at
+// most q N rows below it and at least q N rows at or below it. Edges are given up from the outside in, as
+// long as their estimates are farther than the margin from what they must be at a quantile; so only the two
+// edges around the exact quantiles can be given up wrongly, however many there are. The released quantile
+// lies between them too.
 struct QuantileInterval {
   double lower;
   double upper;

@@ -1,5 +1,5 @@
-// Tails of weighted sums of independent noises, bounded from above: what rank errors of quantiles and intervals of what is
-// computed from several noisy parts rest on. proofs/noise_sums.md proves the bounds.
+// Tails of weighted sums of independent noises, bounded from above: what rank errors of quantiles and intervals of what
+// is computed from several noisy parts rest on. proofs/noise_sums.md proves the bounds.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace snapdp::mechanism_internal {
 
-// A noise's error, released - exact: Laplace noise of `scale`, which rounding moves by at most `off`. Clamping to bounds that
-// hold the exact value may besides move it towards 0.
+// A noise's error, released - exact: Laplace noise of `scale`, which rounding moves by at most `off`. Clamping to
+// bounds that hold the exact value may besides move it towards 0.
 struct ErrorLaw {
   // `values` is where the exact value lies, on the integers when `integers`; a side without a bound has no end.
   ErrorLaw(const Noise& noise, const OutputRange& values, bool integers);
@@ -40,14 +40,14 @@ using WeightedNoises = std::vector<WeightedNoise>;
 // along some path ... Grows with each of them and is homogeneous: joint(c tails) = c joint(tails).
 using JointTail = std::function<double(const std::vector<double>& tails)>;
 
-// An R with joint(P(sum 0 > R), P(sum 1 > R), ...) <= alpha, for 0 < alpha < 1 / 2, and the same for sums below -R; rounded
-// up. All sums are of `noises` noises. Weights may be wrong by a relative 2^-40 and an absolute 2^-45. Infinite when alpha is
-// 0 or something overflows.
+// An R with joint(P(sum 0 > R), P(sum 1 > R), ...) <= alpha, for 0 < alpha < 1 / 2, and the same for sums below -R;
+// rounded up. All sums are of `noises` noises. Weights may be wrong by a relative 2^-40 and an absolute 2^-45. Infinite
+// when alpha is 0 or something overflows.
 double error_of_sums(const ErrorLaw& law, double noises, const std::vector<WeightedNoises>& sums,
                      double alpha, const JointTail& joint);
 
-// The same of one sum of noises with laws of their own. What it is for larger weights is enough for smaller ones, whatever
-// the rates: the sum of Laplace noises is then more peaked.
+// The same of one sum of noises with laws of their own. What it is for larger weights is enough for smaller ones,
+// whatever the rates: the sum of Laplace noises is then more peaked.
 struct NoisyTerm {
   ErrorLaw law;
   double weight;

@@ -1,5 +1,6 @@
 // The number of rows in each public bin.
 #include "release/kinds/bins.h"
+#include "release/kinds/population.h"
 
 namespace snapdp::release_internal {
 namespace {
@@ -38,8 +39,10 @@ class HistogramKind final : public Kind {
     const std::size_t first = group * planned.bins.size();
     entry.bins.reserve(planned.bins.size());
     for (const std::string& label : planned.bins) {
-      ShownBin& bin = entry.bins.emplace_back(ShownBin{label, {}, {}});
-      if (values.any()) bin.value = released_number(planned, values, first + entry.bins.size() - 1);
+      const std::size_t index = first + entry.bins.size();
+      ShownBin& bin =
+          entry.bins.emplace_back(ShownBin{label, {}, {}, population_share_of(planned, values, index)});
+      if (values.any()) bin.value = released_number(planned, values, index);
     }
   }
 };

@@ -1,6 +1,6 @@
-// A kind of statistic: all that sets it apart from others, in one file of this folder. What all kinds share (price, groups,
-// mechanism, composition ...) is in specification.cpp, plan.cpp and report_model.cpp, which ask here. A new kind is a file,
-// its name in StatisticKind and, in the same order, two lines in kind.cpp.
+// A kind of statistic: all that sets it apart from others, in one file of this folder. What all kinds share (price,
+// groups, mechanism, composition ...) is in specification.cpp, plan.cpp and report_model.cpp, which ask here. A new
+// kind is a file, its name in StatisticKind and, in the same order, two lines in kind.cpp.
 #pragma once
 
 #include <cstdint>
@@ -77,7 +77,8 @@ using NoisyParts = std::map<std::string, NoisyPart>;
 // A part with its noise, when `value` is what it came out as.
 NoisyPart noisy_part(const PlannedMeasurement& planned, const Dyadic& value);
 
-// What is guessed of the data that a statistic is computed from: numbers of the columns less the middles of their bounds.
+// What is guessed of the data that a statistic is computed from: numbers of the columns less the middles of their
+// bounds.
 struct ExpectedRows {
   Rational rows;
   std::vector<Rational> means;       // one a column
@@ -117,7 +118,8 @@ class Kind {
 
   // Its noisy parts, in the order of `split`.
   virtual std::vector<KindPart> parts(Neighbors neighbors) const = 0;
-  // Built of squares or products and divided by the rows less one: needs two rows, and numbers whose products are doubles.
+  // Built of squares or products and divided by the rows less one: needs two rows, and numbers whose products are
+  // doubles.
   virtual bool is_second_moment() const { return false; }
   // Whether the released numbers are integers.
   virtual bool is_integer(const StatisticSpecification&) const { return false; }
@@ -129,13 +131,13 @@ class Kind {
 
   // The public facts as the plan has them, before anything is built of them.
   virtual void prepare(const Declaration& data, PlannedStatistic& planned) const;
-  // What values and outputs of a statistic that is released itself are clamped to: what its author chose, unless a kind has
-  // no use for that.
+  // What values and outputs of a statistic that is released itself are clamped to: what its author chose, unless a kind
+  // has no use for that.
   virtual RangeChoice range(const Declaration&, const StatisticSpecification& statistic) const {
     return statistic.range;
   }
-  // What its accuracy is with this noise, where it is not that of the noisy numbers themselves but of what is read off them;
-  // and the one that the specification asks for, in the same unit.
+  // What its accuracy is with this noise, where it is not that of the noisy numbers themselves but of what is read off
+  // them; and the one that the specification asks for, in the same unit.
   virtual std::optional<double> accuracy_of_noise(const PlannedStatistic&, const Noise&) const {
     return std::nullopt;
   }
@@ -150,8 +152,8 @@ class Kind {
   // How far that value may be off but for a probability of alpha, from the joint law of the parts' noises.
   virtual double joint_accuracy(const NoisyParts& parts, const std::vector<Bounds>& bounds,
                                 const FailureRate& alpha) const;
-  // How far it may be off for every dataset of `size` rows, if that can be told beforehand: from the parts' accuracies, and
-  // from the joint law of their noises but for a probability of alpha.
+  // How far it may be off for every dataset of `size` rows, if that can be told beforehand: from the parts' accuracies,
+  // and from the joint law of their noises but for a probability of alpha.
   virtual std::optional<double> planned_accuracy(const PartAccuracies&, const std::vector<Bounds>&,
                                                  std::uint64_t) const {
     return std::nullopt;

@@ -1,6 +1,7 @@
 // The number of rows whose value lies in a closed interval: a histogram of that one bin.
 #include "release/kinds/bins.h"
 #include "release/kinds/cells.h"
+#include "release/kinds/population.h"
 
 namespace snapdp::release_internal {
 namespace {
@@ -22,6 +23,11 @@ class RangeCountKind final : public Kind {
   NumberRange public_range(const std::vector<DecimalBounds>&, std::optional<std::uint64_t> size,
                            int) const override {
     return range_of_count(size);
+  }
+  void add_values(ShownEntry& entry, const PlannedStatistic& planned, const ShownValues& values,
+                  std::size_t group) const override {
+    Kind::add_values(entry, planned, values, group);
+    entry.population = population_share_of(planned, values, group);
   }
   bool is_constant(Neighbors, const StatisticSpecification&) const override { return false; }
   // Its bounds tell rows apart: they are rounded as cells are, not outward.
