@@ -52,6 +52,25 @@ async function refresh() {
     show();
   }
   asking = false;
+  clearTimeout(refresh.rest);
+  refresh.rest = setTimeout(show_savings, 600);
+}
+
+// When nothing has moved for a while: it takes the tool longer than a plan.
+async function show_savings() {
+  let savings = [];
+  if (!state.fault && state.statistics.length > 0) {
+    try {
+      savings = (await ask('api/savings', {file: state.file, specification: toml()})).savings;
+    } catch (error) {
+      savings = [];
+    }
+  }
+  if (changed || asking) return;
+  const priced = new Map((state.plan ? state.plan.statistics : []).map(each => [each.name, each.epsilon]));
+  $('savings').hidden = savings.length === 0;
+  $('savings').querySelector('ul').replaceChildren(...savings.map(({statistic, change, accuracy, epsilon}) => Object.assign(document.createElement('li'), {textContent:
+      `${statistic}: ${change} would give ±${short(accuracy)}` + (Math.abs(epsilon - priced.get(statistic)) > 1e-12 * epsilon ? ` for ε ${plain(epsilon, 4)}` : '')})));
 }
 
 // ---- The question as TOML --------------------------------------------------------------------------------------------

@@ -243,6 +243,17 @@ Json plan_numbers(const Question& question) {
           {"fits", plan.is_affordable() && plan.epsilon() <= allowed}};
 }
 
+Json savings_json(const Question& question) {
+  Json savings = Json::array();
+  for (const Saving& saving : Plan(question.specification).savings()) {
+    savings.push_back({{"statistic", saving.statistic},
+                       {"change", saving.change},
+                       {"accuracy", number_or_null(saving.accuracy)},
+                       {"epsilon", to_double_nearest(saving.epsilon)}});
+  }
+  return {{"savings", std::move(savings)}};
+}
+
 Json released_json(Question& question, const std::string& body) {
   if (!question.data.ledger)
     refuse("file", "a release needs a ledger; choose one, or make it: snapdp ledger create");
@@ -313,6 +324,7 @@ PageAnswer Planner::answer(const PageRequest& request) const {
     } else {
       Question question = question_of(folder, request.body);
       if (request.path == "/api/plan") return json_answer(plan_numbers(question));
+      if (request.path == "/api/savings") return json_answer(savings_json(question));
       if (request.path == "/api/release") return json_answer(released_json(question, request.body));
       if (request.path == "/api/page") {
         PageAnswer page;

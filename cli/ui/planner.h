@@ -18,6 +18,7 @@ class Planner {
   //   GET  /api/data?file=F         what a declaration or a ledger says of the data; the ledger's balance
   //   GET  /api/question?file=F     the statistics of a specification, as JSON
   //   POST /api/plan                {"file", "specification"} -> the plan in numbers
+  //   POST /api/savings             the same -> what other choices would give, a sentence each
   //   POST /api/page                the same -> the plan as a page of HTML
   //   POST /api/release             {"file", "specification", "typed"} -> {"release", "report"}
   //   GET  /report?file=F&release=N[&as=csv|markdown|json]

@@ -2,6 +2,7 @@
 // it fits. Bars are an addition: every row reads the same without them.
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "release/report_model.h"
 #include "release/report_numbers.h"
@@ -101,27 +102,39 @@ class PlanTable {
     return text + level(statistic.accuracy->alpha);
   }
 
+  // Bars take what the other columns leave, if that is enough to see something.
   std::string costs() const {
+    if (!has_bars()) return cost_table(0, style_.color);
+    std::size_t widest = 0;
+    std::istringstream lines(cost_table(0, false));
+    for (std::string line; std::getline(lines, line);) widest = std::max(widest, width_of(line));
+    constexpr std::size_t least = 6;
+    constexpr std::size_t most = 16;
+    const std::size_t room = style_.width > widest + 2 ? style_.width - widest - 2 : 0;
+    return cost_table(room < least ? 0 : std::min(room, most), style_.color);
+  }
+
+  std::string cost_table(std::size_t bar, bool color) const {
     std::vector<TextTable::Column> columns = {
         {"statistic", TextTable::Align::left},
         {epsilon(), TextTable::Align::right},
         {"share", TextTable::Align::right},
         {"accuracy" + (same_alpha_ && !alpha_.empty() ? " " + confidence(parse_exact(alpha_, "alpha")) : ""),
          TextTable::Align::left}};
-    if (has_bars()) columns.push_back({"", TextTable::Align::left});
+    if (bar > 0) columns.push_back({"", TextTable::Align::left});
     TextTable table(std::move(columns));
     for (const ShownStatistic& statistic : model_.statistics) {
       const Rational cost = statistic.noise.epsilon.rational();
-      add_row(table, statistic.name, cost, accuracy_cell(statistic));
+      add_row(table, statistic.name, cost, accuracy_cell(statistic), bar);
     }
     for (const std::string& name : model_.unpaid) table.add({name, "-", "-", "nothing is left for it"});
-    add_row(table, "this run", model_.planned, "");
-    return table.to_string({style_.color});
+    add_row(table, "this run", model_.planned, "", 0);
+    return table.to_string({color});
   }
 
   // A name that is too long for its column has lines of its own.
-  void add_row(TextTable& table, const std::string& name, const Rational& cost,
-               const std::string& accuracy) const {
+  void add_row(TextTable& table, const std::string& name, const Rational& cost, const std::string& accuracy,
+               std::size_t bar) const {
     constexpr std::size_t longest = 26;
     std::string rest = shown_text(name);
     while (width_of(rest) > longest) {
@@ -135,10 +148,10 @@ class PlanTable {
     std::vector<std::string> cells = {rest, short_number(cost),
                                       any ? percent_text(Rational(share * 100), Toward::nearest) + "%" : "",
                                       accuracy};
-    constexpr double room = 16;
-    if (has_bars() && !accuracy.empty())
-      cells.push_back(
-          repeated(marks_.interval, static_cast<std::size_t>(std::lround(to_double_nearest(share) * room))));
+    if (bar > 0) {
+      const double length = to_double_nearest(share) * static_cast<double>(bar);
+      cells.push_back(repeated(marks_.interval, static_cast<std::size_t>(std::lround(length))));
+    }
     table.add(std::move(cells));
   }
 

@@ -94,6 +94,26 @@ TEST_F(CheckTest, ALabelIsPaidForOnce) {
   EXPECT_EQ(run(arguments).code, 3);
 }
 
+// The README's six commands.
+TEST_F(CheckTest, ACustodiansDay) {
+  std::string rows = "person,age,city\n";
+  for (int i = 0; i < 500; ++i) rows += std::to_string(i) + "," + std::to_string(18 + i % 60) + ",ulm\n";
+  write("data.csv", rows);
+  const Outcome init = on_terminal({"init", "data.csv"}, "my people\nperson\n1\n0 100\ny\nulm, bonn\n\x04");
+  ASSERT_EQ(init.code, 0) << init.out;
+  EXPECT_THAT(succeed({"plan", "data.question.toml", "--declaration", "data.toml"}),
+              HasSubstr("whether any one person (column person, up to 1 row) is in the data."));
+  EXPECT_THAT(succeed({"check", "data.question.toml", "--declaration", "data.toml", "--data", "data.csv",
+                       "--private"}),
+              HasSubstr("no row has \"bonn\""));
+  succeed({"ledger", "create", "data.ledger", "data.toml", "--epsilon", "2"});
+  succeed({"release", "data.question.toml", "--ledger", "data.ledger", "--yes", "--html", "report.html",
+           "--label", "first"});
+  const std::string page = read_text(path("report.html"));
+  EXPECT_THAT(page, AllOf(HasSubstr("<!doctype html>"), HasSubstr("my people"), HasSubstr("ulm")));
+  succeed({"ledger", "anchor", "data.ledger"});
+}
+
 TEST_F(CheckTest, ADryRunSpendsNothing) {
   succeed({"ledger", "create", "people.ledger", "people.toml", "--epsilon", "0.5"});
   const Outcome dry = run({"release", "people.toml", "--ledger", "people.ledger", "--dry-run"});

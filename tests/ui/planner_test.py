@@ -11,9 +11,12 @@ import sys
 import tempfile
 import time
 import unittest
-import urllib.request
 
-from selenium import webdriver
+try:
+    from selenium import webdriver
+except ImportError:
+    print("skipped: Selenium is not installed (Debian: chromium-driver python3-selenium)")
+    sys.exit(77)
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -175,6 +178,13 @@ class PlannerTest(unittest.TestCase):
         self.wait(lambda: self.find("#spending").is_displayed())
         keys("people.ledger", Keys.ENTER)
         self.wait(lambda: "Release 1" in self.text("done-words"))
+
+    def test_what_other_choices_would_give(self):
+        self.write("question.toml", '[budget]\nepsilon = 1\n[[statistic]]\nname = "m"\nkind = "mean"\ncolumn = "age"\ngrid = "notes"\nepsilon = "0.1"\n')
+        self.browser.get(self.address)
+        self.wait(lambda: len(Select(self.find("#question")).options) == 2)
+        Select(self.find("#question")).select_by_value("question.toml")
+        self.wait(lambda: "m: grid = \"auto\" would give" in self.text("savings"))
 
     def test_what_is_refused_is_said_where_it_stands(self):
         self.add("age", "mean")
