@@ -71,8 +71,7 @@ class PlanPage {
 
  private:
   std::string name() const { return model_.title.empty() ? model_.dataset : model_.title; }
-  bool hides_presence() const { return model_.neighbors == to_string(Neighbors::add_remove); }
-  Rational allowed() const { return ledger_ ? ledger_->remaining : model_.budget; }
+  Rational allowed() const { return ledger_ ? std::min(ledger_->remaining, model_.budget) : model_.budget; }
   // Of the variant whose epsilons are this many times the plan's.
   std::optional<double> accuracy_at(double factor, std::size_t statistic) const {
     for (const PlanVariant& variant : variants_) {
@@ -88,10 +87,10 @@ class PlanPage {
          << "</b> · nothing has been read, nothing is spent</p>\n<h1>" << std::to_string(count)
          << (count == 1 ? " statistic" : " statistics") << " would cost ε " << short_number(model_.planned)
          << " of the " << short_number_down(allowed())
-         << (ledger_ ? " that are left" : " that this run may cost")
+         << (ledger_ && ledger_->remaining <= model_.budget ? " that are left" : " that this run may cost")
          << "</h1>\n<p class=\"lede\">A reader who gives even chances (50&#8239;%) "
-         << (hides_presence() ? "that a certain person is in the data"
-                              : "to two things that a certain row may say")
+         << (hides_presence(model_) ? "that a certain person is in the data"
+                                    : "to two things that a certain row may say")
          << " could be at most " << percent(belief_after(model_.planned, 50).most + "%")
          << " sure after reading them";
     if (ledger_ && ledger_->spent > 0) {
@@ -103,33 +102,40 @@ class PlanPage {
 
   Html budget() const {
     const Rational before = ledger_ ? ledger_->spent : Rational(0);
-    const Rational left = Rational(allowed() - model_.planned);
+    const Rational left = Rational((ledger_ ? ledger_->remaining : model_.budget) - model_.planned);
     Html html;
     html << "<section aria-labelledby=\"budget\"><h2 id=\"budget\">The budget</h2>\n";
-    if (left < 0) {
-      html << "<p><b>▲ It does not fit:</b> ε " << short_number(Rational(-left)) << " is missing.</p>\n";
+    const Rational missing = Rational(model_.planned - allowed());
+    if (missing > 0) {
+      html << "<p><b>▲ It does not fit:</b> ε " << short_number(missing) << " is missing.</p>\n";
     } else {
       html << budget_bar(before, model_.planned, left, "this plan", true);
     }
     return html << "</section>\n";
   }
 
-  // How near some will be is not known beforehand.
   Html warnings() const {
-    Html names;
-    for (const ShownStatistic& statistic : model_.statistics) {
-      if (accuracy_of(statistic)) continue;
-      names << (names.empty() ? "" : ", ") << "<b>" << title_of(statistic) << "</b>";
+    Html items;
+    for (const PlanWarning& warning : model_.plan_warnings) {
+      items << "<li>";
+      if (!warning.statistic.empty()) items << "<b>" << title_named(warning.statistic) << "</b>: ";
+      items << warning.message << ".</li>\n";
+    }
+    for (const std::string& name : model_.unpaid) {
+      items << "<li><b>" << name << "</b>: nothing of the budget is left for it.</li>\n";
     }
     Html html;
-    if (names.empty()) return html;
+    if (items.empty()) return html;
     return html
-           << "<section class=\"warn\" aria-labelledby=\"w\"><h2 id=\"w\">▲ Before you spend</h2>\n<ul>\n<li>"
-           << names
-           << ": how near the answer will be depends on noisy parts and is told with the release. It may be "
-              "the whole range, which tells nothing. Of means, variances and covariances of all rows "
-              "<code>expected_size</code> under <code>[data]</code> tells it beforehand.</li>\n"
-              "</ul></section>\n";
+           << "<section class=\"warn\" aria-labelledby=\"w\"><h2 id=\"w\">▲ Before you spend</h2>\n<ul>\n"
+           << items << "</ul></section>\n";
+  }
+
+  std::string title_named(const std::string& name) const {
+    for (const ShownStatistic& statistic : model_.statistics) {
+      if (statistic.name == name) return title_of(statistic);
+    }
+    return name;
   }
 
   Html costs() const {
@@ -261,14 +267,14 @@ class PlanPage {
   Html protection() const {
     Html html;
     html << "<section aria-labelledby=\"prot\"><h2 id=\"prot\">What would be protected</h2>\n<p><b>"
-         << (hides_presence()
+         << (hides_presence(model_)
                  ? "Whether a person is in the data at all</b>, with everything recorded about them"
                  : "Which values one person’s row has</b>; that a row of theirs is there is public")
          << ": against everybody who reads the numbers, whatever they know already and however much they "
             "compute. Not against the custodian; not what is true of people in general.</p>\n"
          << belief_table(model_.planned,
-                         hides_presence() ? "that a certain person is in the data"
-                                          : "of one of two things that a row may say",
+                         hides_presence(model_) ? "that a certain person is in the data"
+                                                : "of one of two things that a row may say",
                          "this plan");
     return html << "</section>\n";
   }

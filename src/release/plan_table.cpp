@@ -28,10 +28,6 @@ std::string accuracy_text(double accuracy) {
   return "\xc2\xb1" + (exact > 0 ? decimal_text(exact, exponent_of(exact) - 1, Toward::above) : "0");
 }
 
-bool hides_presence(const ReportModel& model) {
-  return model.neighbors == to_string(Neighbors::add_remove);
-}
-
 // What readers cannot find out.
 std::string hidden(const ReportModel& model) {
   if (!hides_presence(model)) return "what any one row says";

@@ -376,7 +376,7 @@ Presentation present(const ReportModel& model, Digits digits) {
   shown.headline = model.headline;
   shown.version = model.version;
   shown.neighbors = model.neighbors;
-  shown.hides_presence = model.neighbors == to_string(Neighbors::add_remove);
+  shown.hides_presence = hides_presence(model);
   shown.privacy_unit = model.privacy_unit;
   shown.max_rows_per_unit = model.max_rows_per_unit;
   shown.where = model.where;

@@ -236,6 +236,10 @@ struct ReportModel {
 // With `savings` what other choices would give, which takes longer than all the rest.
 ReportModel model_of_plan(const Plan& plan, bool savings, const std::optional<LedgerBalance>& ledger = {});
 // One of `values` a statistic.
+// Whether readers cannot find out who is in the data; else what one row says.
+inline bool hides_presence(const ReportModel& model) {
+  return model.neighbors == to_string(Neighbors::add_remove);
+}
 ReportModel model_of_report(const Plan& plan, const std::vector<ShownValues>& values,
                             std::optional<std::int64_t> release, const Rational& spent,
                             const Rational& remaining);

@@ -278,7 +278,7 @@ TEST(PlanPage, ShowsWhatEachEpsilonGives) {
   // The accuracy of a count at a quarter, half, twice and four times its epsilon.
   EXPECT_THAT(page, HasSubstr("&lt;b&gt;: error against epsilon. At 1 ±3; at half ±6; at double ±1."));
   // Nobody knows how near a correlation will be, and it has no funnel.
-  EXPECT_THAT(page, HasSubstr("<li><b>r</b>: how near the answer will be depends on noisy parts"));
+  EXPECT_THAT(page, HasSubstr("<li><b>r</b>: how far it may be off is told with the release"));
   EXPECT_EQ(page.find("class=\"fcard\""), page.rfind("class=\"fcard\""));
   const std::string against = plan.to_html(LedgerBalance{5, 3, 2, 0, {}});
   EXPECT_THAT(against, HasSubstr("would cost ε 2 of the 2 that are left"));
