@@ -121,6 +121,10 @@ class PlanPage {
       if (!warning.statistic.empty()) items << "<b>" << title_named(warning.statistic) << "</b>: ";
       items << warning.message << ".</li>\n";
     }
+    for (const ShownStatistic& statistic : model_.statistics) {
+      if (statistic.expected)
+        items << "<li><b>" << title_of(statistic) << "</b>: " << guess_note(statistic) << "</li>\n";
+    }
     for (const std::string& name : model_.unpaid) {
       items << "<li><b>" << name << "</b>: nothing of the budget is left for it.</li>\n";
     }

@@ -245,7 +245,7 @@ class PlanTable {
   std::string notes() const {
     std::string text;
     for (const ShownStatistic& statistic : model_.statistics) {
-      if (statistic.expected) text += paragraph(guess_note(statistic));
+      if (statistic.expected) text += paragraph(statistic.name + ": " + guess_note(statistic));
       if (const std::string note = range_note(statistic); !note.empty())
         text += wrapped(note, style_.width, "  ");
     }
@@ -255,21 +255,6 @@ class PlanTable {
           std::string(same_alpha_ ? " with probability " + confidence(parse_exact(alpha_, "alpha")) : "") +
           ". Half of it costs twice as much.");
     return text.empty() ? "" : "\n" + text;
-  }
-
-  // Of which data an accuracy is.
-  static std::string guess_note(const ShownStatistic& statistic) {
-    const auto joined = [](const std::vector<std::string>& texts) {
-      std::string all;
-      for (const std::string& text : texts) all += (all.empty() ? "" : " and ") + text;
-      return all;
-    };
-    const auto& expected = *statistic.expected;
-    return statistic.name + ": the accuracy is for about such data as are guessed, " +
-           std::to_string(expected.rows) + " rows" +
-           (expected.deviations.empty() ? "" : ", deviation " + joined(expected.deviations)) + ", mean " +
-           (expected.means.empty() ? "in the middle of the bounds" : joined(expected.means)) +
-           "; the report tells the one that is proved.";
   }
 
   // ---- The second table -----------------------------------------------------------------------------------------------

@@ -122,6 +122,7 @@ class Writer {
     const bool nothing = std::find(number.bewares.begin(), number.bewares.end(), Beware::tells_nothing) !=
                          number.bewares.end();
     const std::optional<Rational> error = number.quantile != nullptr ? farther_end(number) : number.accuracy;
+    Rational moved = 0;  // by rounding the value that is shown
     if (digits_ == Digits::all || !error || *error <= 0) {
       if (!nothing) shown.value = digits_ == Digits::all ? full_text(number) : declared_text(number.value);
       shown.lower = full_end(number.interval.lower, Toward::below);
@@ -129,10 +130,11 @@ class Writer {
     } else {
       const long place = whole_ ? std::max(0L, last_place(*error)) : last_place(*error);
       if (!nothing) shown.value = decimal_text(number.value, place, Toward::nearest);
+      moved = abs(Rational(number.value - round_at(number.value, place, Toward::nearest)));
       shown.lower = end_text(number, number.interval.lower, place, Toward::below);
       shown.upper = end_text(number, number.interval.upper, place, Toward::above);
     }
-    if (number.accuracy) shown.half_width = half_width(*number.accuracy);
+    if (number.accuracy) shown.half_width = half_width(Rational(*number.accuracy + moved));
   }
 
   // Two digits, upward.

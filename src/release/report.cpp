@@ -109,7 +109,7 @@ std::string Plan::to_html(const std::optional<LedgerBalance>& ledger) const {
     if (std::optional<ReportModel> model = model_at(*this, factor))
       variants.push_back({factor, *std::move(model)});
   }
-  return plan_html(model_of_plan(*this, false, ledger), variants, ledger);
+  return plan_html(model_of_plan(*this, true, ledger), variants, ledger);
 }
 
 Report::Report(std::shared_ptr<const ReportModel> model, std::string json)

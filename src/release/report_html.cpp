@@ -507,7 +507,8 @@ class ReportPage {
   // e^epsilon, upward.
   static std::string factor(const Rational& epsilon) {
     const double most = std::exp(to_double_up(epsilon)) * (1 + 1e-12);
-    if (!std::isfinite(most)) return "10^300";
+    // ln 10 is above 2.3, so that e^epsilon is below 10^(epsilon / 2.3).
+    if (!std::isfinite(most)) return "10^" + Integer(ceil(Rational(epsilon * 10 / 23))).get_str();
     return decimal_text(Rational(most), exponent_of(Rational(most)) - 1, Toward::above);
   }
 

@@ -21,6 +21,20 @@ std::string joined(const std::vector<std::string>& parts, const std::string& bet
 
 }  // namespace
 
+std::string guess_note(const ShownStatistic& statistic) {
+  const auto joined = [](const std::vector<std::string>& texts) {
+    std::string all;
+    for (const std::string& text : texts) all += (all.empty() ? "" : " and ") + text;
+    return all;
+  };
+  const auto& expected = *statistic.expected;
+  return "the accuracy is for about such data as are guessed, " +
+         std::to_string(expected.rows) + " rows" +
+         (expected.deviations.empty() ? "" : ", deviation " + joined(expected.deviations)) + ", mean " +
+         (expected.means.empty() ? "in the middle of the bounds" : joined(expected.means)) +
+         "; the report tells the one that is proved.";
+}
+
 std::string release_name(const Presentation& shown) {
   return shown.release ? "Release " + std::to_string(*shown.release) : "Statistics";
 }

@@ -9,6 +9,9 @@
 
 namespace snapdp::release_internal {
 
+// Of which data a planned accuracy is, when it rests on guesses: the rest of a sentence after the name.
+std::string guess_note(const ShownStatistic& statistic);
+
 // "Release 2", or "Statistics" where everything was public and nothing was paid.
 std::string release_name(const Presentation& shown);
 

@@ -218,9 +218,11 @@ std::optional<Interval> correlation_of(const Interval& xy, const Interval& xx, c
   return correlation;
 }
 
-// Rounded outward, to keep fractions short.
+// Rounded outward, to keep fractions short, as far as doubles reach.
 Interval rounded(const Interval& a) {
-  return {Rational(to_double_down(a.low)), Rational(to_double_up(a.high))};
+  const double low = to_double_down(a.low);
+  const double high = to_double_up(a.high);
+  return {std::isfinite(low) ? Rational(low) : a.low, std::isfinite(high) ? Rational(high) : a.high};
 }
 
 std::optional<Interval> correlation_from(const Bounds& x, const Bounds& y, const CorrelationParts& p,

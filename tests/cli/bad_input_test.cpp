@@ -198,10 +198,10 @@ TEST_F(BadInputTest, AnAnalystDecidesNothingAboutTheFile) {
         "bounds = [0, 9]\nepsilon = 1\n");
   EXPECT_EQ(release({"--data", "other.csv"}).code, 0);
   EXPECT_EQ(run({"plan", "people.toml"}).code, 2);
-  const std::string plan = succeed({"plan", "people.toml", "--ledger", "people.ledger"});
+  const std::string plan = succeed({"plan", "people.toml", "--ledger", "people.ledger", "--json"});
   EXPECT_EQ(succeed({"explain", "people.toml", "--ledger", "people.ledger"}).empty(), false);
   write("declaration.toml", change_one_toml);
-  EXPECT_EQ(succeed({"plan", "people.toml", "--declaration", "declaration.toml"}), plan);
+  EXPECT_EQ(succeed({"plan", "people.toml", "--declaration", "declaration.toml", "--json"}), plan);
   EXPECT_EQ(
       run({"plan", "people.toml", "--declaration", "declaration.toml", "--ledger", "people.ledger"}).code, 2);
   EXPECT_THAT(succeed({"ledger", "show", "people.ledger", "--declaration"}),

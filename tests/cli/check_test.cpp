@@ -101,7 +101,7 @@ TEST_F(CheckTest, ACustodiansDay) {
   write("data.csv", rows);
   const Outcome init = on_terminal({"init", "data.csv"}, "my people\nperson\n1\n0 100\ny\nulm, bonn\n\x04");
   ASSERT_EQ(init.code, 0) << init.out;
-  EXPECT_THAT(succeed({"plan", "data.question.toml", "--declaration", "data.toml"}),
+  EXPECT_THAT(one_line(succeed({"plan", "data.question.toml", "--declaration", "data.toml"})),
               HasSubstr("whether any one person (column person, up to 1 row) is in the data."));
   EXPECT_THAT(succeed({"check", "data.question.toml", "--declaration", "data.toml", "--data", "data.csv",
                        "--private"}),

@@ -45,6 +45,7 @@ TEST_F(TerminalTest, WordsOfACommandLine) {
     const Outcome outcome = expect_safe_run(words);
     if (outcome.code == 0) return;
     ++refused;
+    if (outcome.out.find("Not ready: ") != std::string::npos) return;  // snapdp check has said it there
     EXPECT_THAT(outcome.error, testing::StartsWith("snapdp: error: "));
   };
   expect_refusal({hostile});
