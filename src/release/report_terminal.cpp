@@ -13,12 +13,12 @@
 namespace snapdp::release_internal {
 namespace {
 
-using Marks = ReportStyle::Marks;
+using Marks = TerminalStyle::Marks;
 using Shape = PresentedStatistic::Shape;
 
 class TerminalReport {
  public:
-  TerminalReport(const Presentation& shown, const ReportStyle& style, const ReportProvenance& provenance)
+  TerminalReport(const Presentation& shown, const TerminalStyle& style, const ReportProvenance& provenance)
       : shown_(shown), style_(style), provenance_(provenance), marks_(marks_of(style.marks)) {}
 
   std::string text() const {
@@ -311,14 +311,14 @@ class TerminalReport {
   static constexpr std::size_t least_bar = 10;
 
   const Presentation& shown_;
-  const ReportStyle& style_;
+  const TerminalStyle& style_;
   const ReportProvenance& provenance_;
   const MarkSet& marks_;
 };
 
 }  // namespace
 
-std::string report_table(const ReportModel& model, const ReportStyle& style,
+std::string report_table(const ReportModel& model, const TerminalStyle& style,
                          const ReportProvenance& provenance) {
   const Presentation shown = present(model, style.all_digits ? Digits::all : Digits::meaningful);
   return TerminalReport(shown, style, provenance).text();

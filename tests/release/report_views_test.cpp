@@ -25,7 +25,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using Json = nlohmann::json;
-using Marks = ReportStyle::Marks;
+using Marks = TerminalStyle::Marks;
 
 const std::string add_remove_head =
     "[data]\ndataset = \"d\"\nneighbors = \"add-remove\"\n[budget]\nepsilon = 1000\n";
