@@ -350,7 +350,10 @@ class ReportPage {
            << std::to_string(statistic.edges)
            << " edges declared beforehand, and all hold at once with probability " << percent(statistic.level)
            << ". ";
-      if (!statistic.rank_error.empty()) html << "In rows: each is right to " << statistic.rank_error << ". ";
+      if (!statistic.rank_error.empty()) {
+        html << "With the same probability ranks are right to " << statistic.rank_error
+             << " rows at the edges around each. ";
+      }
     } else if (statistic.together) {
       html << "With probability " << percent(statistic.level) << " all intervals hold at once";
       if (!statistic.half_together.empty() && !statistic.half_alone.empty())

@@ -47,7 +47,9 @@ std::string confidence(const Rational& alpha);
 // saying.
 std::string range_note(const ShownStatistic& statistic);
 
-// What is certain of quantiles, as lines: nothing about ranks inside a bin, where rows cannot be told apart.
+// What is certain of quantiles, as a line: where the exact ones lie, and how far ranks are off at edges,
+// two claims, each with the probability that it tells. Nothing about ranks inside a bin, where rows cannot be
+// told apart.
 std::string quantile_note(const ShownStatistic& statistic);
 
 // The warnings of a report: of each statistic and kind of warning the first few one by one, then how many
