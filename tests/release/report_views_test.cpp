@@ -90,7 +90,7 @@ TEST(Warnings, OfGroups) {
   EXPECT_THAT(warnings(report),
               ElementsAre("m 2: tells_nothing", "m 3: tells_nothing", "m 3: placeholder", "m 2: few_rows"));
   // What tells nothing is not printed, but in the record.
-  EXPECT_THAT(report.to_table(), HasSubstr("  3     -"));
+  EXPECT_THAT(report.to_table(), HasSubstr("  3      -"));
   EXPECT_THAT(report.to_html(), HasSubstr("not told"));
   EXPECT_EQ(Json::parse(report.json()).at("statistics").at(0).at("groups").at(2).at("value"), 5.0);
 }
