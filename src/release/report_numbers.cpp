@@ -276,6 +276,8 @@ void for_each_number(const ReportModel& model, const ShownStatistic& statistic,
           error_bound(bin != nullptr ? accuracy->simultaneous.value_or(accuracy->tight) : accuracy->tight);
     }
     number.interval = interval_around(number.value, number.accuracy, range);
+    const std::optional<ShownInterval>& population = bin != nullptr ? bin->population : entry.population;
+    if (population) number.population = &*population;
     tell(std::move(number));
   };
   const auto tell_entry = [&](const ShownEntry& entry) {

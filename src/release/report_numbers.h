@@ -22,7 +22,8 @@ struct ReportedNumber {
   NumberRange interval = {};
   // Half the width of the interval before it is cut; absent for quantiles and where nothing bounds the error.
   std::optional<Rational> accuracy = {};
-  std::vector<Beware> bewares = {};  // in the order of the enumeration
+  const ShownInterval* population = nullptr;  // what it says of where the rows come from, if it does
+  std::vector<Beware> bewares = {};           // in the order of the enumeration
 };
 
 // Where the exact numbers of a statistic lie whatever the rows are: what follows from its kind and, where the

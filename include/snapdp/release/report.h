@@ -58,8 +58,10 @@ class Report {
   // One page of HTML in UTF-8 that runs no script and loads nothing, for screens and for paper.
   std::string to_html(const ReportProvenance& provenance = {}) const;
   // RFC 4180: one line a number, all digits. The columns are statistic, group, bin, value, lower, upper,
-  // alpha and epsilon: the ends of the interval that holds the exact number except with probability alpha,
-  // blank where nothing bounds it, and the price of the whole statistic. bin is the bin, or which quantile.
+  // alpha, epsilon, population_lower and population_upper: the ends of the interval that holds the exact
+  // number except with probability alpha, blank where nothing bounds it; the price of the whole statistic;
+  // and where the mean or share of the population lies, except with the same probability, blank where
+  // nothing is told of it. bin is the bin, or which quantile.
   std::string to_csv() const;
   // GitHub's Markdown: tables without bars.
   std::string to_markdown() const;
