@@ -39,6 +39,7 @@ class Readiness {
     if (specification) step("plan", [&] { return make_plan(plan, *specification); });
     if (plan) {
       step("certificate", [&] { return "a loss of at most " + short_number(plan->certificate().bound); });
+      step("report", [&] { return keep(*plan); });
       step("budget of the run", [&] { return afford(*plan); });
       if (ledger) step("ledger", [&] { return pay(*plan, *ledger); });
     }
@@ -105,13 +106,18 @@ class Readiness {
   }
 
   void check_columns(const Specification& specification, const std::optional<Ledger>& ledger) {
-    const std::filesystem::path path =
-        ledger ? declared_path(specification, *ledger) : specification.data.path;
-    if (path.empty()) return line("\xe2\x80\x93", "data", "the declaration has no path: not looked at");
-    step(path.filename().string(), [&] {
+    step("data", [&]() -> std::string {
+      const std::filesystem::path path =
+          ledger ? declared_path(specification, *ledger) : specification.data.path;
+      if (path.empty()) return "the declaration has no path: not looked at";
       require_columns(specification, open_declared(path)(specification.data)->columns());
-      return std::string("the header has every column that is asked for");
+      return path.filename().string() + " has every column that is asked for in its header";
     });
+  }
+
+  static std::string keep(const Plan& plan) {
+    if (plan.epsilon() > 0) static_cast<void>(Report::rehearse(plan));
+    return "can be kept, whatever is drawn";
   }
 
   const QuestionFiles& files_;

@@ -105,14 +105,20 @@ Released run_release(const ReleaseArguments& arguments, const Specification& spe
 }
 
 void run_dry(const ReleaseArguments& arguments) {
+  if (arguments.files.any()) {
+    throw Error(ErrorCode::invalid_argument, "--dry-run",
+                "--dry-run: makes no report, so there is none to write; remove --html, --csv and --markdown");
+  }
   const Ledger ledger = Ledger::open(arguments.ledger);
   const Specification specification = Specification::read(arguments.specification, Declaration::of(ledger));
   const NamedFile data = data_of(arguments, specification, ledger);
   check_distinct(files_of(arguments, data));
   const Plan plan = [&] {
     ProgressLine progress;
-    return dry_run(specification, ledger, open_declared(data.path),
-                   [&](double percent) { progress.update(percent); });
+    ReleaseOptions options;
+    options.progress = [&](double percent) { progress.update(percent); };
+    options.label = arguments.label;
+    return dry_run(specification, ledger, open_declared(data.path), options);
   }();
   const PlanView view{.style = report_style_of_standard_output(), .ledger = ledger.balance()};
   write_standard_output(arguments.json ? plan.to_json() : plan.to_table(view));

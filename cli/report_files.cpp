@@ -45,7 +45,7 @@ void write_report_files(const Report& report, const ReportProvenance& provenance
 }
 
 std::string table_of(const Report& report, const ReportProvenance& provenance, const std::string& digits) {
-  ReportStyle style = report_style_of_standard_output();
+  TerminalStyle style = report_style_of_standard_output();
   style.all_digits = digits == "all";
   return report.to_table(style, provenance);
 }

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     SNAPDP_FUZZ_CHECK(report.to_html().find("<script") == std::string::npos);
     static_cast<void>(report.to_markdown());
     SNAPDP_FUZZ_CHECK(report.to_csv().ends_with("\r\n"));
-    static_cast<void>(report.to_table({.marks = snapdp::ReportStyle::Marks::utf8, .all_digits = true}));
+    static_cast<void>(report.to_table({.marks = snapdp::TerminalStyle::Marks::utf8, .all_digits = true}));
   });
   return 0;
 }

@@ -8,6 +8,8 @@ const state = {
   file: '',         // the declaration or ledger
   data: null,       // what it says
   statistics: [],   // {keys, price: {by, text}, held, planned, view}
+  label: '', headline: '',  // of an opened specification
+  spending: false,  // a release is on its way
   plan: null,       // the tool's last answer
   fault: '',        // or what it refused
   tab: 'toml',
@@ -24,7 +26,7 @@ async function ask(path, body) {
     return response.blob();
   }
   const json = await response.json();
-  if (!response.ok) throw new Error(json.message || 'the tool could not answer; see its terminal');
+  if (!response.ok) throw Object.assign(new Error(json.message || 'the tool could not answer; see its terminal'), {refused: response.status === 422});
   return json;
 }
 
@@ -81,8 +83,11 @@ function value(it) {
   if (typeof it === 'object') return '{ ' + Object.entries(it).map(([key, of]) => `${bare(key)} = ${value(of)}`).join(', ') + ' }';
   return typeof it === 'string' ? JSON.stringify(it) : String(it);
 }
-function toml(label) {
-  let text = label ? `label = ${value(label)}\n\n` : '';
+function toml(label = state.label) {
+  let text = '';
+  if (label) text += `label = ${value(label)}\n`;
+  if (state.headline) text += `headline = ${value(state.headline)}\n`;
+  if (text) text += '\n';
   text += `[budget]\nepsilon = ${value($('cap').value.trim() || '0')}\n`;
   for (const {keys, price} of state.statistics) {
     text += '\n[[statistic]]\n';
@@ -103,15 +108,30 @@ function commands() {
 
 // ---- Numbers ---------------------------------------------------------------------------------------------------------
 
+// Costs and errors are rounded up, what is left down.
+function rounded(number, digits, up) {
+  if (!(Math.abs(number) > 0) || !isFinite(number)) return number;
+  const step = 10 ** (Math.floor(Math.log10(Math.abs(number))) - digits + 1);
+  const near = Number(number.toPrecision(digits));
+  if (up ? near >= number : near <= number) return near;
+  return Number((near + (up ? step : -step)).toPrecision(digits));
+}
 const minus = text => text.replace('-', '\u2212');
 const short = (number, digits = 3) => number === null || !isFinite(number) ? '?'
-    : minus(Number(number.toPrecision(digits)).toLocaleString('en-US', {maximumFractionDigits: 10}));
-const plain = (number, digits) => String(Number(number.toPrecision(digits)));
+    : minus(rounded(number, digits, true).toLocaleString('en-US', {maximumFractionDigits: 10}));
+const plain = (number, digits) => String(rounded(number, digits, true));
+const remaining = number => String(rounded(Math.max(0, number), 4, false));
 const parse = text => {
   const match = text.trim().replaceAll(',', '').match(/^(\d*\.?\d+(?:e[+-]?\d+)?)(?:\s*\/\s*(\d*\.?\d+))?$/i);
   return match ? Number(match[1]) / (match[2] ? Number(match[2]) : 1) : NaN;
 };
-const surer = epsilon => Math.min(99.99, Math.ceil(1e4 / (1 + Math.exp(-epsilon))) / 100);
+// At most so many percent sure: 100 less what remains in doubt, which is rounded down to two digits.
+function surer(epsilon) {
+  const doubt = 100 / (1 + Math.exp(epsilon)) * (1 - 1e-12);
+  if (doubt < 1e-13) return '100';
+  const places = Math.max(2, 1 - Math.floor(Math.log10(doubt)));
+  return (100 - Math.floor(doubt * 10 ** places) / 10 ** places).toFixed(places);
+}
 const percent = share => Math.min(100, Math.max(0, 100 * share)).toFixed(2) + '%';
 const list = text => text.split(',').map(each => each.trim()).filter(each => each !== '');
 
@@ -220,6 +240,7 @@ function show_statistic(statistic) {
   view.range.setAttribute('aria-valuetext', `epsilon ${plain(planned.epsilon, 4)}, ${told}`);
   let words = accuracy === null ? 'How far it may be off is told with the release.' : `±${amount}, ${often(keys.alpha)}`;
   if (planned.together !== null) words += `; all ${planned.bins * Math.max(1, planned.groups) || planned.groups} at once ±${short(planned.together)}`;
+  if (planned.guessed) words += ', for about such data as are guessed; the report tells what is proved';
   if (planned.constant) words = 'A public constant: exact, and free.';
   view.words.textContent = words;
   flag(statistic, draw(view.chart, keys, planned, accuracy));
@@ -262,7 +283,7 @@ function show() {
   const budget = ledger ? ledger.budget : cap, spent = ledger ? ledger.spent : 0;
   const rest = Math.min(budget - spent - total, budget);
   for (const each of all('.total')) each.textContent = plain(total, 4);
-  for (const each of all('.rest')) each.textContent = rest >= -1e-12 ? plain(Math.max(0, rest), 4) : 'nothing';
+  for (const each of all('.rest')) each.textContent = rest >= -1e-12 ? remaining(rest) : 'nothing';
   draw_budget(budget, spent, total, cap);
   $('sure').textContent = surer(total) + ' %';
   $('sure-all').textContent = spent > 0 ? `, and at most ${surer(total + spent)} % together with what was released before` : '';
@@ -270,7 +291,7 @@ function show() {
   if (state.fault) warnings.push(state.fault);
   if (plan && !state.fault) {
     if (total > cap * (1 + 1e-12)) warnings.push(`The run costs ε ${plain(total, 4)}; it may cost ${plain(cap, 4)}. Lower something, or press Fit.`);
-    if (rest < -1e-12) warnings.push(`The ledger has only ε ${plain(budget - spent, 4)} left.`);
+    if (rest < -1e-12) warnings.push(`The ledger has only ε ${remaining(budget - spent)} left.`);
     if (plan.unpaid.length) warnings.push(`Nothing is left for ${plan.unpaid.join(', ')}.`);
     for (const {keys, view} of state.statistics) if (!view.flag.hidden) warnings.push(`${keys.name}: ${view.flag.textContent.slice(2)}.`);
   }
@@ -405,6 +426,9 @@ async function open_question(file) {
     const question = await ask('api/question?file=' + encodeURIComponent(file));
     for (const each of state.statistics) each.view.card.remove();
     state.statistics = [];
+    state.label = question.label;
+    state.headline = question.headline;
+    $('label').value = question.label;
     if (question.budget.epsilon !== undefined) $('cap').value = String(question.budget.epsilon);
     for (const keys of question.statistics) {
       const price = ['epsilon', 'accuracy', 'weight'].find(by => keys[by] !== undefined) || 'epsilon';
@@ -497,9 +521,11 @@ function add_new(event) {
 // ---- Releasing -------------------------------------------------------------------------------------------------------
 
 function open_spending() {
+  if (state.spending) return say('A release is on its way.');
+  if (asking || changed) return say('The plan is being made; once more in a moment.');
   if ($('go').getAttribute('aria-disabled') === 'true') return say($('why').textContent);
   const count = state.statistics.length;
-  $('spending-what').textContent = `${count} ${count === 1 ? 'statistic' : 'statistics'} of ${state.data.dataset} ${count === 1 ? 'is' : 'are'} released. The ledger then has ε ${plain(Math.max(0, state.data.ledger.budget - state.data.ledger.spent - state.plan.epsilon), 4)} left.`;
+  $('spending-what').textContent = `${count} ${count === 1 ? 'statistic' : 'statistics'} of ${state.data.dataset} ${count === 1 ? 'is' : 'are'} released. The ledger then has ε ${remaining(state.data.ledger.budget - state.data.ledger.spent - state.plan.epsilon)} left.`;
   $('ledger-name').textContent = state.data.ledger.file;
   $('typed').value = '';
   $('yes').disabled = true;
@@ -510,28 +536,43 @@ function open_spending() {
 
 async function spend(event) {
   event.preventDefault();
-  if ($('typed').value.trim() !== state.data.ledger.file) return;
-  $('yes').disabled = true;
+  if (state.spending || $('typed').value.trim() !== state.data.ledger.file) return;
+  state.spending = true;
+  show_spending();
   try {
-    const done = await ask('api/release', {file: state.file, specification: toml($('label').value.trim()), typed: $('typed').value.trim()});
-    state.data.ledger = done.ledger;
-    show_ledger(done.ledger);
+    const label = $('label').value.trim();
+    const done = await ask('api/release', {file: state.file, specification: toml(label), typed: $('typed').value.trim(), price: state.plan.price});
+    if (done.ledger) {
+      state.data.ledger = done.ledger;
+      show_ledger(done.ledger);
+    }
     $('spending').close();
     show_done(done);
     refresh();
   } catch (error) {
-    $('spending-fault').textContent = '▲ ' + error.message;
+    // Only what the tool itself refused is known to have cost nothing.
+    $('spending-fault').textContent = '▲ ' + (error.refused ? error.message
+        : 'The answer did not come: it may have been paid for. Look before you try again: snapdp ledger show ' + word(state.data.ledger.file));
     $('spending-fault').hidden = false;
-    $('yes').disabled = false;
   }
+  state.spending = false;
+  show_spending();
+}
+
+function show_spending() {
+  $('yes').disabled = state.spending || $('typed').value.trim() !== state.data.ledger.file;
+  $('no').disabled = state.spending;
 }
 
 function show_done(done) {
-  $('done-words').textContent = done.release === null ? 'Everything asked for is public: nothing was spent, and nothing is kept.'
+  $('done-words').textContent = done.not_stored ? `Release ${done.release} is paid for, but the ledger could not keep its report (${done.not_stored}): save it now.`
+      : done.release === null ? 'Everything asked for is public: nothing was spent, and the ledger keeps nothing. Save it here.'
       : done.reprinted ? `Release ${done.release} bears this label already: nothing was read and nothing spent.` : `Release ${done.release} is in the ledger.`;
+  const link = (text, more) => Object.assign(document.createElement('a'), {textContent: text, rel: 'noopener', ...more});
   const address = as => `report?file=${encodeURIComponent(state.data.ledger.file)}&release=${done.release}&as=${as}`;
-  $('done-links').replaceChildren(...(done.release === null ? [] : [['Open the report', 'html'], ['CSV', 'csv'], ['Markdown', 'markdown'], ['JSON', 'json']]
-      .map(([text, as]) => Object.assign(document.createElement('a'), {textContent: text, href: address(as), target: as === 'html' ? '_blank' : '', rel: 'noopener'}))));
+  const saved = (text, name, type) => link(name, {href: URL.createObjectURL(new Blob([text], {type})), download: name});
+  $('done-links').replaceChildren(...(done.report ? [saved(done.page, 'report.html', 'text/html'), saved(done.report, 'report.json', 'application/json')]
+      : [link('Open the report', {href: address('html'), target: '_blank'}), ...[['CSV', 'csv'], ['Markdown', 'markdown'], ['JSON', 'json']].map(([text, as]) => link(text, {href: address(as)}))]));
   $('done').showModal();
 }
 
@@ -551,7 +592,8 @@ $('new-kind').addEventListener('change', () => show_new(false));
 $('new-no').addEventListener('click', () => $('adding').close());
 $('adding').querySelector('form').addEventListener('submit', add_new);
 $('go').addEventListener('click', open_spending);
-$('typed').addEventListener('input', () => { $('yes').disabled = $('typed').value.trim() !== state.data.ledger.file; });
+$('typed').addEventListener('input', show_spending);
+$('spending').addEventListener('cancel', event => { if (state.spending) event.preventDefault(); });
 $('no').addEventListener('click', () => $('spending').close());
 $('spending').querySelector('form').addEventListener('submit', spend);
 $('done-close').addEventListener('click', () => $('done').close());

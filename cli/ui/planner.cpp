@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -69,30 +70,41 @@ class Folder {
  public:
   explicit Folder(const std::filesystem::path& path) : path_(path) {}
 
-  // In the order of their names. Hidden files are left out.
+  // The first ones in the order of their names. Hidden files are left out, and so are those whose names say that they
+  // hold data: none of these is opened.
   std::vector<std::string> files() const {
     std::vector<std::string> names;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
       const std::string name = entry.path().filename().string();
-      if (names.size() == most_files) break;
-      if (!name.starts_with('.') && entry.is_regular_file(error)) names.push_back(name);
+      if (is_offered(name) && entry.is_regular_file(error)) names.push_back(name);
     }
     std::sort(names.begin(), names.end());
+    if (names.size() > most_files) names.resize(most_files);
     return names;
   }
 
   // Throws invalid_argument unless `name` is that of a file in the folder, so that no name leads out of it.
   std::filesystem::path path_of(const std::string& name) const {
-    const std::vector<std::string> names = files();
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      refuse("file", quoted_text(name) + " is no file of the planner's folder");
+    std::error_code error;
+    const bool is_bare = name == std::filesystem::path(name).filename().string();
+    if (!is_bare || !is_offered(name) || !std::filesystem::is_regular_file(path_ / name, error))
+      refuse("file",
+             quoted_text(name) + " is no declaration, specification or ledger of the planner's folder");
     return path_ / name;
   }
 
   bool is_ledger(const std::string& name) const { return Ledger::lies_at(path_of(name)); }
 
  private:
+  static bool is_offered(const std::string& name) {
+    constexpr std::array<std::string_view, 9> of_data = {".csv", ".tsv", ".tab",  ".txt", ".parquet",
+                                                         ".pq",  ".gz",  ".xlsx", ".zip"};
+    return !name.empty() && name.find('\0') == std::string::npos && !name.starts_with('.') &&
+           std::none_of(of_data.begin(), of_data.end(),
+                        [&](std::string_view end) { return name.ends_with(end); });
+  }
+
   std::filesystem::path path_;
 };
 
@@ -147,6 +159,7 @@ Json column_json(const std::string& name, const ColumnDeclaration& column) {
                {"description", column.description},
                {"values", std::move(values)}};
   if (column.bounds) {
+    json["guessed"] = planned.expected_rows.has_value();
     json["lower"] = short_number(column.bounds->lower);
     json["upper"] = short_number(column.bounds->upper);
   }
@@ -177,6 +190,17 @@ Json data_json(const std::string& file, const DataFile& data) {
   return json;
 }
 
+// Whole numbers that the page's own numbers cannot hold become texts, which a specification takes for the same.
+void keep_exact(Json& json) {
+  constexpr std::int64_t largest = std::int64_t{1} << 53;
+  if (json.is_number_integer() &&
+      (json.get<std::int64_t>() > largest || json.get<std::int64_t>() < -largest)) {
+    json = std::to_string(json.get<std::int64_t>());
+  } else if (json.is_structured()) {
+    for (Json& part : json) keep_exact(part);
+  }
+}
+
 // The statistics of a specification as they stand in the file: the page asks for them again, each with its keys.
 Json question_json(const std::filesystem::path& path) {
   std::ostringstream json;
@@ -186,10 +210,12 @@ Json question_json(const std::filesystem::path& path) {
   } catch (const toml::parse_error&) {
     refuse("file", quoted_text(path.filename().string()) + " is not TOML");
   }
-  const Json whole = Json::parse(json.str());
+  Json whole = Json::parse(json.str());
+  keep_exact(whole);
   return {{"statistics", whole.value("statistic", Json::array())},
           {"budget", whole.value("budget", Json::object())},
-          {"label", whole.value("label", Json())}};
+          {"label", whole.value("label", "")},
+          {"headline", whole.value("headline", "")}};
 }
 
 // ---- Plans and releases ------------------------------------------------------------------------------------------------
@@ -239,6 +265,7 @@ Json plan_numbers(const Question& question) {
                                                 : question.specification.budget;
   return {{"statistics", std::move(statistics)},
           {"epsilon", to_double_nearest(plan.epsilon())},
+          {"price", to_string(plan.epsilon())},
           {"unpaid", plan.unpaid()},
           {"fits", plan.is_affordable() && plan.epsilon() <= allowed}};
 }
@@ -254,13 +281,35 @@ Json savings_json(const Question& question) {
   return {{"savings", std::move(savings)}};
 }
 
-Json released_json(Question& question, const std::string& body) {
+// What a release gives the page. It is paid for by now: nothing here throws for want of the ledger, and what the ledger could
+// not keep goes along.
+Json released_json(const Released& released, const Ledger& ledger) {
+  Json json = {{"release", released.release ? Json(*released.release) : Json()},
+               {"reprinted", released.reprinted},
+               {"not_stored", released.not_stored},
+               {"ledger", Json()}};
+  if (!released.release || !released.not_stored.empty()) {
+    json["report"] = released.report.json();
+    json["page"] = released.report.to_html();
+  }
+  try {
+    json["ledger"] = ledger_json(ledger);
+  } catch (const Error&) {
+    // The page asks again.
+  }
+  return json;
+}
+
+PageAnswer release_answer(Question& question, const std::string& body) {
   if (!question.data.ledger)
     refuse("file", "a release needs a ledger; choose one, or make it: snapdp ledger create");
   Ledger& ledger = *question.data.ledger;
+  const Json json = Json::parse(body);
   const std::string name = ledger.path().filename().string();
-  if (text_of(Json::parse(body), "typed") != name)
+  if (text_of(json, "typed") != name)
     refuse("typed", "type the name of the ledger, " + quoted_text(name) + ", to spend from it");
+  if (text_of(json, "price") != to_string(Plan(question.specification).epsilon()))
+    refuse("price", "the plan is no longer the one that was shown; look at it again");
   const std::filesystem::path data = declared_path(question.specification, ledger);
   if (data.empty())
     refuse("path",
@@ -268,12 +317,8 @@ Json released_json(Question& question, const std::string& body) {
   std::optional<SignalHold> hold;
   ReleaseOptions options;
   options.before_debit = [&] { hold.emplace(); };
-  const Released released = release(question.specification, ledger, open_declared(data), options);
-  hold.reset();
-  if (!released.not_stored.empty()) throw Error(ErrorCode::io, "ledger", released.not_stored);
-  return {{"release", released.release ? Json(*released.release) : Json()},
-          {"reprinted", released.reprinted},
-          {"ledger", ledger_json(ledger)}};
+  return json_answer(
+      released_json(release(question.specification, ledger, open_declared(data), options), ledger));
 }
 
 PageAnswer report_answer(const Folder& folder, const PageRequest& request) {
@@ -325,7 +370,7 @@ PageAnswer Planner::answer(const PageRequest& request) const {
       Question question = question_of(folder, request.body);
       if (request.path == "/api/plan") return json_answer(plan_numbers(question));
       if (request.path == "/api/savings") return json_answer(savings_json(question));
-      if (request.path == "/api/release") return json_answer(released_json(question, request.body));
+      if (request.path == "/api/release") return release_answer(question, request.body);
       if (request.path == "/api/page") {
         PageAnswer page;
         page.type = "text/html; charset=utf-8";

@@ -20,7 +20,9 @@ class Planner {
   //   POST /api/plan                {"file", "specification"} -> the plan in numbers
   //   POST /api/savings             the same -> what other choices would give, a sentence each
   //   POST /api/page                the same -> the plan as a page of HTML
-  //   POST /api/release             {"file", "specification", "typed"} -> {"release", "report"}
+  //   POST /api/release             the same with "typed", the ledger's name, and "price", the plan's -> {"release",
+  //                                 "reprinted", "not_stored", "ledger"}, and "report" and "page" where the ledger has
+  //                                 not kept them
   //   GET  /report?file=F&release=N[&as=csv|markdown|json]
   //
   // A question that is wrong is answered with status 422 and {"code", "parameter", "message"}.

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "output.h"
 #include "snapdp/error.h"
 #include "snapdp/random/system_generator.h"
 
@@ -128,6 +129,7 @@ class PageServer::Implementation {
                                                                    : std::string();
                           }});
       } catch (const std::exception&) {
+        write_standard_error("snapdp: a request of the page failed inside the program\n");
         answer = PageAnswer{};
         answer.status = 500;
         answer.body = "{}\n";

@@ -126,9 +126,10 @@ Order::Order(const LedgerIdentity& identity, const std::vector<LedgerCharge>& ch
   require_document(specification, "specification");
   if (!label.empty()) require_name(label, "label");
   if (std::string text(specification); !ledger_format::take_label(text).empty()) {
-    throw Error(ErrorCode::invalid_argument, "specification",
-                "specification: begins with the line by which the ledger knows a label; remove it, and give the "
-                "label itself");
+    throw Error(
+        ErrorCode::invalid_argument, "specification",
+        "specification: begins with the line by which the ledger knows a label; remove it, and give the "
+        "label itself");
   }
   if (charges.empty() || charges.size() > Ledger::max_charges) {
     throw Error(ErrorCode::invalid_argument, "charges",

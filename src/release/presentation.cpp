@@ -135,7 +135,10 @@ class Writer {
       shown.upper = end_text(number, number.interval.upper, place, Toward::above);
     }
     if (number.accuracy) shown.half_width = half_width(Rational(*number.accuracy + moved));
+    if (number.population != nullptr) shown.population = population(*number.population);
   }
+
+  bool writes_counts() const { return whole_; }
 
   // Two digits, upward.
   std::string half_width(const Rational& accuracy) const {
@@ -150,6 +153,24 @@ class Writer {
     if (number.interval.lower) farther = Rational(number.value - *number.interval.lower);
     if (number.interval.upper) farther = std::max(farther, Rational(*number.interval.upper - number.value));
     return farther < 0 ? Rational(0) : farther;
+  }
+
+  // Its digits end where its own half width begins, which holds the error of sampling too. A count tells of a share.
+  PresentedInterval population(const ShownInterval& interval) const {
+    const NumberRange range = whole_ ? NumberRange{Rational(0), Rational(1)} : range_;
+    const NumberRange ends{finite_number(interval.lower), finite_number(interval.upper)};
+    const bool round = digits_ == Digits::meaningful && ends.lower && ends.upper && *ends.lower < *ends.upper;
+    const long place = round ? last_place(Rational((*ends.upper - *ends.lower) / 2)) : 0;
+    const auto text = [&](const std::optional<Rational>& end, const std::optional<Rational>& bound,
+                          Toward toward) {
+      return round ? outward_text(*end, bound, place, toward) : full_end(end, toward);
+    };
+    return {text(ends.lower, range.lower, Toward::below), text(ends.upper, range.upper, Toward::above)};
+  }
+
+  static std::optional<Rational> finite_number(double number) {
+    if (!std::isfinite(number)) return std::nullopt;
+    return ShownNumber::of(number).rational();
   }
 
   static std::string full_text(const ReportedNumber& number) {
@@ -169,17 +190,22 @@ class Writer {
                        Toward toward) const {
     if (!end) return "";
     const std::optional<Rational>& bound = toward == Toward::below ? range_.lower : range_.upper;
-    if (bound && *bound == *end) return declared_text(*end);
     constexpr std::size_t short_enough = 8;
     if (number.quantile != nullptr) {
       std::string text = declared_text(*end);
       if (text.size() <= short_enough) return text;
     }
+    return outward_text(*end, bound, place, toward);
+  }
+
+  static std::string outward_text(const Rational& end, const std::optional<Rational>& bound, long place,
+                                  Toward toward) {
+    if (bound && *bound == end) return declared_text(end);
     if (bound) {
-      const Rational rounded = round_at(*end, place, toward);
+      const Rational rounded = round_at(end, place, toward);
       if (toward == Toward::below ? rounded < *bound : rounded > *bound) return declared_text(*bound);
     }
-    return decimal_text(*end, place, toward);
+    return decimal_text(end, place, toward);
   }
 
   NumberRange range_;
@@ -247,6 +273,10 @@ void present_numbers(const ReportModel& model, const ShownStatistic& statistic, 
     PresentedNumber one = named_number(statistic, number);
     writer.write(number, one);
     if (!statistic.constant && scale.is_drawable()) one.bar = bar_of(number, scale, amounts);
+    if (number.population != nullptr && shown.population_of.empty()) {
+      shown.population_of = writer.writes_counts() ? "share" : "mean";
+      shown.population_level = confidence(parse_exact(number.population->alpha, "report"));
+    }
     shown.numbers.push_back(std::move(one));
   });
   if (statistic.accuracy && statistic.accuracy->simultaneous && bins) {
@@ -353,6 +383,11 @@ std::vector<PresentedNoise> present_noise(const ReportModel& model) {
 }
 
 }  // namespace
+
+bool Presentation::tells_of_population() const {
+  return std::any_of(statistics.begin(), statistics.end(),
+                     [](const PresentedStatistic& statistic) { return !statistic.population_of.empty(); });
+}
 
 Belief belief_after(const Rational& epsilon, int percent_before) {
   const double before = percent_before / 100.0;

@@ -38,6 +38,12 @@ struct PresentedAxis {
   std::vector<std::pair<double, std::string>> ticks;  // places from 0 to 1
 };
 
+// Ends are empty where nothing bounds them.
+struct PresentedInterval {
+  std::string lower;
+  std::string upper;
+};
+
 struct PresentedNumber {
   std::string group;  // the key; empty without groups
   std::string group_words;
@@ -48,6 +54,7 @@ struct PresentedNumber {
   std::string upper;
   std::string half_width;  // of the interval before it is cut; empty where it has no middle
   std::optional<Bar> bar;
+  std::optional<PresentedInterval> population;  // of where the rows come from, with the error of sampling
   std::vector<Beware> bewares;
 
   bool tells_nothing() const { return value.empty(); }
@@ -72,7 +79,9 @@ struct PresentedStatistic {
   std::string rank_error;     // in rows; empty when nothing bounds it
   std::size_t edges = 0;
   std::string quantile_note;
-  std::string range_note;  // a range that is not the kind's own
+  std::string range_note;     // a range that is not the kind's own
+  std::string population_of;  // what may be told of the population: "mean" or "share"; empty where nothing is
+  std::string population_level;  // the probability of each such interval, one by one
   bool constant = false;
   PresentedAxis axis;
   std::vector<PresentedNumber> numbers;
@@ -126,6 +135,8 @@ struct Presentation {
   Rational epsilon;                        // of this release
   Rational spent;                          // of all so far
   Rational remaining;
+
+  bool tells_of_population() const;
 };
 
 // Throws some std::exception when a number of the model, read from a foreign text, is none.

@@ -99,11 +99,13 @@ std::optional<Released> released_before(const Specification& specification, cons
   }
   const std::optional<std::string> report = ledger.report(*release);
   if (!report) {
-    throw Error(
-        ErrorCode::budget_refused, "label",
-        named +
-            " bears it, but the program ended before it had a report; nothing was shown, and the debit "
-            "stands. Choose another label to pay for another try");
+    throw Error(ErrorCode::budget_refused, "label",
+                named +
+                    " bears it and has no report: it is still being made, or the program ended before it had "
+                    "one. Try "
+                    "again in a moment; if there is none then, nothing was shown, the debit stands, and "
+                    "another label "
+                    "pays for another try");
   }
   return Released{Report::from_json(*report), release, "", true};
 }
@@ -266,12 +268,13 @@ Released release(const Specification& specification, Ledger& ledger, const OpenS
 }
 
 Plan dry_run(const Specification& specification, const Ledger& ledger, const OpenSource& open_source,
-             const Progress& progress) {
+             const ReleaseOptions& options) {
   const FloatEnvironment environment;
   Plan plan(in_force(specification, ledger));
+  if (released_before(plan.specification(), label_of(plan.specification(), options), ledger)) return plan;
   const Ready ready(plan, ledger, open_source);
-  DeclaredRows(*ready.source, plan.specification()).fold(plan.selection(), {}, progress);
-  check_ledger(plan, ledger, ready.report.length);
+  DeclaredRows(*ready.source, plan.specification()).fold(plan.selection(), {}, options.progress);
+  if (plan.epsilon() > 0) check_ledger(plan, ledger, ready.report.length);
   return plan;
 }
 

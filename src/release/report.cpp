@@ -160,7 +160,7 @@ Report Report::from_json(std::string_view text) {
   }
 }
 
-std::string Report::to_table(const ReportStyle& style, const ReportProvenance& provenance) const {
+std::string Report::to_table(const TerminalStyle& style, const ReportProvenance& provenance) const {
   const FloatEnvironment environment;
   return report_table(*model_, style, provenance);
 }

@@ -22,6 +22,13 @@ std::string end(const std::optional<Rational>& end, double (*round)(const Ration
   return std::isfinite(rounded) ? to_string(rounded) : "";
 }
 
+// Two fields, blank where nothing is told of the population.
+std::string population(const ShownInterval* interval) {
+  if (interval == nullptr) return ",";
+  const auto field = [](double end) { return std::isfinite(end) ? to_string(end) : ""; };
+  return field(interval->lower) + "," + field(interval->upper);
+}
+
 std::string value_text(const ReportedNumber& number) {
   if (number.quantile != nullptr) return to_string(number.quantile->value);
   return (number.bin != nullptr ? *number.bin->value : *number.entry->value).text;
@@ -30,7 +37,8 @@ std::string value_text(const ReportedNumber& number) {
 }  // namespace
 
 std::string report_csv(const ReportModel& model) {
-  std::string text = "statistic,group,bin,value,lower,upper,alpha,epsilon\r\n";
+  std::string text =
+      "statistic,group,bin,value,lower,upper,alpha,epsilon,population_lower,population_upper\r\n";
   for (const ShownStatistic& statistic : model.statistics) {
     const std::string name = cell(statistic.name);
     const std::string alpha = alpha_of(statistic).value_or("0");
@@ -41,9 +49,9 @@ std::string report_csv(const ReportModel& model) {
                                                            : "";
       for (const std::string& field :
            {name, cell(group), cell(bin), value_text(number), end(number.interval.lower, to_double_down),
-            end(number.interval.upper, to_double_up), alpha})
+            end(number.interval.upper, to_double_up), alpha, statistic.noise.epsilon.text})
         text += field + ",";
-      text += statistic.noise.epsilon.text + "\r\n";
+      text += population(number.population) + "\r\n";
     });
   }
   return text;

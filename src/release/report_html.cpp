@@ -121,10 +121,13 @@ std::string count_text(std::size_t count) {
 }
 
 // "27,600 to 29,500".
-Html interval_text(const PresentedNumber& number) {
+Html interval_text(const std::string& lower, const std::string& upper) {
   Html html;
-  return html << (number.lower.empty() ? std::string("no lower end") : number.lower) << " to "
-              << (number.upper.empty() ? std::string("no upper end") : number.upper);
+  return html << (lower.empty() ? std::string("no lower end") : lower) << " to "
+              << (upper.empty() ? std::string("no upper end") : upper);
+}
+Html interval_text(const PresentedNumber& number) {
+  return interval_text(number.lower, number.upper);
 }
 
 // A few words about the worst of what is to beware of.
@@ -176,7 +179,7 @@ class ReportPage {
     body << "<a class=\"skip\" href=\"#numbers\">Skip to the numbers</a>\n"
          << header() << "<main>\n"
          << warnings();
-    body << "<div id=\"numbers\">" << single_numbers() << lists() << "</div>\n";
+    body << "<div id=\"numbers\">" << single_numbers() << lists() << population() << "</div>\n";
     body << protection() << cost() << how_to_read() << how_to_check() << how_to_cite();
     body << "</main>\n<footer><p>Made by <code>snapdp</code> " << shown_.version << " from " << lower_name()
          << ". This page runs no script, loads nothing and reports to nobody.</p></footer>\n";
@@ -350,7 +353,10 @@ class ReportPage {
            << std::to_string(statistic.edges)
            << " edges declared beforehand, and all hold at once with probability " << percent(statistic.level)
            << ". ";
-      if (!statistic.rank_error.empty()) html << "In rows: each is right to " << statistic.rank_error << ". ";
+      if (!statistic.rank_error.empty()) {
+        html << "With the same probability ranks are right to " << statistic.rank_error
+             << " rows at the edges around each. ";
+      }
     } else if (statistic.together) {
       html << "With probability " << percent(statistic.level) << " all intervals hold at once";
       if (!statistic.half_together.empty() && !statistic.half_alone.empty())
@@ -425,6 +431,45 @@ class ReportPage {
     html << (bars ? list_with_bars(statistic, grid) : plain_list(statistic)) << "</table>"
          << (bars ? "</div>" : "") << (folded ? "</details>" : "");
     return html << range_note(statistic) << "</section>\n";
+  }
+
+  // A table of its own, as the intervals beside the numbers are about the noise alone.
+  Html population() const {
+    Html html;
+    if (!shown_.tells_of_population()) return html;
+    std::size_t count = 0;
+    Html rows;
+    for (const PresentedStatistic& statistic : shown_.statistics) {
+      for (const PresentedNumber& number : statistic.numbers) {
+        if (!number.population) continue;
+        rows << population_row(statistic, number);
+        ++count;
+      }
+    }
+    const bool folded = count > most_open;
+    html << "<section aria-labelledby=\"population\"><h2 id=\"population\">In the population</h2>\n";
+    if (folded) {
+      html << "<p>" << population_note() << "</p>\n<details><summary>All " << count_text(count)
+           << " intervals</summary>\n";
+    }
+    html << "<table>";
+    if (!folded) html << "<caption>" << population_note() << "</caption>";
+    return html << "<thead><tr><th scope=\"col\">in the population</th><th scope=\"col\" "
+                   "class=\"n\">interval</th></tr></thead><tbody>\n"
+                << rows << "</tbody></table>" << (folded ? "</details>" : "") << "</section>\n";
+  }
+
+  static Html population_row(const PresentedStatistic& statistic, const PresentedNumber& number) {
+    Html html;
+    html << "<tr><th scope=\"row\">" << statistic.title;
+    if (statistic.shape != Shape::number) html << ", " << label(statistic, number);
+    html << "<small>" << statistic.population_of;
+    // A share has no unit: that of the statistic is of counts.
+    if (statistic.population_of == "mean" && !statistic.unit.empty()) html << ", " << statistic.unit;
+    html << "</small>";
+    return html << "</th><td class=\"n\">"
+                << interval_text(number.population->lower, number.population->upper) << "<small>"
+                << percent(statistic.population_level) << "</small></td></tr>\n";
   }
 
   // What the numbers are about: the column of the groups or of the bins.
@@ -549,7 +594,11 @@ class ReportPage {
                    "include</h3><ul><li>the noise, and the rounding to a grid;</li><li>for means, the "
                    "noise of sum and count together.</li></ul></div>\n<div><h3>They do not "
                    "include</h3><ul><li>sampling: the people in the data may not be all "
-                   "people;</li><li>errors in the answers;</li><li>values outside the declared bounds, "
+                   "people"
+                << (shown_.tells_of_population()
+                        ? "; the intervals <a href=\"#population\">in the population</a> include it"
+                        : "")
+                << ";</li><li>errors in the answers;</li><li>values outside the declared bounds, "
                    "which were moved to the nearer bound.</li></ul></div></div>\n<p><b>To compare two "
                    "numbers</b>, add their ±: if they differ by more than that, noise does not explain the "
                    "difference. <b>Digits:</b> numbers are rounded where the noise begins, intervals "

@@ -22,11 +22,14 @@ std::string plain(const std::string& text) {
   return result;
 }
 
+std::string interval(const std::string& lower, const std::string& upper) {
+  return (lower.empty() ? "no lower end" : lower) + " to " + (upper.empty() ? "no upper end" : upper);
+}
+
 std::string cell(const PresentedNumber& number) {
   const std::string flag = number.bewares.empty() ? "" : " ▲";
   return (number.tells_nothing() ? "not told" : number.value) + flag + " | " +
-         (number.lower.empty() ? "no lower end" : number.lower) + " to " +
-         (number.upper.empty() ? "no upper end" : number.upper);
+         interval(number.lower, number.upper);
 }
 
 std::string named(const std::string& code, const std::string& words) {
@@ -61,6 +64,23 @@ std::string list(const PresentedStatistic& statistic) {
   return text;
 }
 
+// Apart from the intervals beside the numbers, which are about the noise alone.
+std::string population(const Presentation& shown) {
+  if (!shown.tells_of_population()) return "";
+  std::string text =
+      "\n## In the population\n\n" + population_note() + "\n\n| | interval | level |\n|---|--:|--:|\n";
+  for (const PresentedStatistic& statistic : shown.statistics) {
+    for (const PresentedNumber& number : statistic.numbers) {
+      if (!number.population) continue;
+      const std::string label = label_of(number);
+      text += "| " + plain(statistic.title) + (label.empty() ? "" : ", " + label) + ": " +
+              statistic.population_of + " | " + interval(number.population->lower, number.population->upper) +
+              " | " + statistic.population_level + " |\n";
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string report_markdown(const ReportModel& model) {
@@ -76,11 +96,12 @@ std::string report_markdown(const ReportModel& model) {
   for (const PresentedStatistic& statistic : shown.statistics) {
     if (statistic.shape != Shape::number) text += list(statistic);
   }
+  text += population(shown);
   const Belief belief = belief_after(shown.epsilon, 50);
   text += "\nε " + short_number(shown.epsilon) + " was spent by this release, " + short_number(shown.spent) +
           " by all so far; " + short_number_down(shown.remaining) +
           " is left. Even chances (50%) become at most " + belief.most + "% by reading this release.\n\n" +
-          interval_note() + "\n";
+          interval_note(shown) + "\n";
   return text;
 }
 

@@ -264,7 +264,7 @@ struct PlanVariant {
 std::string plan_table(const ReportModel& model, const PlanView& view);
 std::string plan_html(const ReportModel& model, const std::vector<PlanVariant>& variants,
                       const std::optional<LedgerBalance>& ledger);
-std::string report_table(const ReportModel& model, const ReportStyle& style,
+std::string report_table(const ReportModel& model, const TerminalStyle& style,
                          const ReportProvenance& provenance);
 std::string report_html(const ReportModel& model, const ReportProvenance& provenance,
                         std::string_view record);

@@ -276,6 +276,8 @@ void for_each_number(const ReportModel& model, const ShownStatistic& statistic,
           error_bound(bin != nullptr ? accuracy->simultaneous.value_or(accuracy->tight) : accuracy->tight);
     }
     number.interval = interval_around(number.value, number.accuracy, range);
+    const std::optional<ShownInterval>& population = bin != nullptr ? bin->population : entry.population;
+    if (population) number.population = &*population;
     tell(std::move(number));
   };
   const auto tell_entry = [&](const ShownEntry& entry) {
@@ -340,11 +342,10 @@ std::string quantile_note(const ShownStatistic& statistic) {
   const std::string every = statistic.groups.empty() ? "every quantile" : "every quantile of every group";
   return shown_text(statistic.name) + ": with probability " +
          confidence(parse_exact(statistic.hierarchy->alpha, "report")) + ", for " + every +
-         " at once: the exact one lies in the interval [lower, upper] told with the\n  release, and ranks "
-         "are "
-         "right to " +
+         " at once, the exact one lies in the interval [lower, upper] told with the release; with the same "
+         "probability ranks are right to " +
          rows + " rows at the edges around the released one: of N rows, at most q N + " + rows +
-         "\n  lie below its bin and at least q N - " + rows +
+         " lie below its bin and at least q N - " + rows +
          " below the end of its bin. Inside a bin rows cannot be told apart.\n";
 }
 

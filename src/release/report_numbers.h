@@ -22,7 +22,8 @@ struct ReportedNumber {
   NumberRange interval = {};
   // Half the width of the interval before it is cut; absent for quantiles and where nothing bounds the error.
   std::optional<Rational> accuracy = {};
-  std::vector<Beware> bewares = {};  // in the order of the enumeration
+  const ShownInterval* population = nullptr;  // what it says of where the rows come from, if it does
+  std::vector<Beware> bewares = {};           // in the order of the enumeration
 };
 
 // Where the exact numbers of a statistic lie whatever the rows are: what follows from its kind and, where the
@@ -47,7 +48,9 @@ std::string confidence(const Rational& alpha);
 // saying.
 std::string range_note(const ShownStatistic& statistic);
 
-// What is certain of quantiles, as lines: nothing about ranks inside a bin, where rows cannot be told apart.
+// What is certain of quantiles, as a line: where the exact ones lie, and how far ranks are off at edges,
+// two claims, each with the probability that it tells. Nothing about ranks inside a bin, where rows cannot be
+// told apart.
 std::string quantile_note(const ShownStatistic& statistic);
 
 // The warnings of a report: of each statistic and kind of warning the first few one by one, then how many

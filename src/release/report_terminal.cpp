@@ -1,6 +1,7 @@
 // Reports for terminals, and as plain text. Bars are an addition: every row reads the same without them.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "release/presentation.h"
 #include "release/report_model.h"
@@ -13,12 +14,12 @@
 namespace snapdp::release_internal {
 namespace {
 
-using Marks = ReportStyle::Marks;
+using Marks = TerminalStyle::Marks;
 using Shape = PresentedStatistic::Shape;
 
 class TerminalReport {
  public:
-  TerminalReport(const Presentation& shown, const ReportStyle& style, const ReportProvenance& provenance)
+  TerminalReport(const Presentation& shown, const TerminalStyle& style, const ReportProvenance& provenance)
       : shown_(shown), style_(style), provenance_(provenance), marks_(marks_of(style.marks)) {}
 
   std::string text() const {
@@ -57,10 +58,11 @@ class TerminalReport {
     return text;
   }
 
-  std::string interval(const PresentedNumber& number) const {
+  std::string interval(const std::string& lower, const std::string& upper) const {
     const auto end = [](const std::string& text) { return text.empty() ? std::string("no end") : text; };
-    return this->number("[" + end(number.lower) + ", " + end(number.upper) + "]");
+    return number("[" + end(lower) + ", " + end(upper) + "]");
   }
+  std::string interval(const PresentedNumber& number) const { return interval(number.lower, number.upper); }
 
   std::string value(const PresentedNumber& number) const {
     return number.tells_nothing() ? "-" : this->number(number.value);
@@ -258,8 +260,53 @@ class TerminalReport {
         text += paragraph(shown_text(statistic.name) +
                           ": a public constant; released exactly, without noise and without cost.\n");
       text += paragraph(statistic.quantile_note);
+      text += population(statistic);
     }
     return text.empty() ? "" : text + "\n";
+  }
+
+  // Apart from the numbers and their intervals, which are about the noise alone: a sentence, or of many numbers a row
+  // each.
+  std::string population(const PresentedStatistic& statistic) const {
+    const std::vector<LabeledInterval> intervals = population_intervals(statistic);
+    if (intervals.empty()) return "";
+    constexpr std::size_t most_in_a_sentence = 4;
+    const bool rows = intervals.size() > most_in_a_sentence;
+    std::string where;
+    for (const auto& [label, ends] : intervals)
+      where += (where.empty() ? "" : "; ") + label + (label.empty() ? "" : ": ") + ends;
+    const std::string level =
+        " (" + statistic.population_level + (intervals.size() > 1 ? ", each alone)" : ")");
+    return wrapped(shown_text(statistic.name) + ": in the population that the rows are a sample of, the " +
+                       statistic.population_of + " lies in " + (rows ? "these intervals" : where) + level +
+                       "; that includes the error of sampling" + (rows ? ":" : "."),
+                   style_.width, "  ") +
+           (rows ? rows_of(intervals) : "");
+  }
+
+  using LabeledInterval = std::pair<std::string, std::string>;
+
+  std::vector<LabeledInterval> population_intervals(const PresentedStatistic& statistic) const {
+    std::vector<LabeledInterval> intervals;
+    for (const PresentedNumber& number : statistic.numbers) {
+      if (number.population)
+        intervals.emplace_back(label_of(statistic, number),
+                               interval(number.population->lower, number.population->upper));
+    }
+    return intervals;
+  }
+
+  static std::string rows_of(const std::vector<LabeledInterval>& intervals) {
+    std::size_t label_width = 0;
+    std::size_t ends_width = 0;
+    for (const auto& [label, ends] : intervals) {
+      label_width = std::max(label_width, width_of(label));
+      ends_width = std::max(ends_width, width_of(ends));
+    }
+    std::string text;
+    for (const auto& [label, ends] : intervals)
+      text += "    " + padded(label, label_width, false) + "  " + padded(ends, ends_width, true) + "\n";
+    return text;
   }
 
   // A line, or several that belong together, broken anew.
@@ -300,7 +347,7 @@ class TerminalReport {
   }
 
   std::string closing() const {
-    std::string text = "\n  " + interval_note() + "\n";
+    std::string text = "\n  " + wrapped(interval_note(shown_), style_.width - 2, "  ");
     if (provenance_.ledger.empty() || !shown_.release) return text;
     const std::string ledger = shell_word(provenance_.ledger);
     return text + "  Note where nobody can change it: snapdp ledger anchor " + ledger +
@@ -311,14 +358,14 @@ class TerminalReport {
   static constexpr std::size_t least_bar = 10;
 
   const Presentation& shown_;
-  const ReportStyle& style_;
+  const TerminalStyle& style_;
   const ReportProvenance& provenance_;
   const MarkSet& marks_;
 };
 
 }  // namespace
 
-std::string report_table(const ReportModel& model, const ReportStyle& style,
+std::string report_table(const ReportModel& model, const TerminalStyle& style,
                          const ReportProvenance& provenance) {
   const Presentation shown = present(model, style.all_digits ? Digits::all : Digits::meaningful);
   return TerminalReport(shown, style, provenance).text();

@@ -28,8 +28,7 @@ std::string guess_note(const ShownStatistic& statistic) {
     return all;
   };
   const auto& expected = *statistic.expected;
-  return "the accuracy is for about such data as are guessed, " +
-         std::to_string(expected.rows) + " rows" +
+  return "the accuracy is for about such data as are guessed, " + std::to_string(expected.rows) + " rows" +
          (expected.deviations.empty() ? "" : ", deviation " + joined(expected.deviations)) + ", mean " +
          (expected.means.empty() ? "in the middle of the bounds" : joined(expected.means)) +
          "; the report tells the one that is proved.";
@@ -106,8 +105,20 @@ std::string date_text(std::string_view time) {
   return std::to_string(number(8, 2)) + " " + months.at(month - 1) + " " + std::to_string(number(0, 4));
 }
 
-std::string interval_note() {
-  return "Intervals hold the noise only: not sampling, not what bounds cut off.";
+std::string interval_note(const Presentation& shown) {
+  if (!shown.tells_of_population())
+    return "Intervals hold the noise only: not sampling, not what bounds cut off.";
+  return "Intervals hold the noise only, those of the population sampling too; none holds what bounds cut "
+         "off.";
+}
+
+std::string population_note() {
+  return "Besides the noise these intervals include the error of sampling, which those above do not. They "
+         "presume "
+         "that the rows are a random sample of the population, drawn independently of each other or without "
+         "replacement: clusters, weights and non-response are not in them. Each holds by itself, not all of "
+         "them "
+         "together.";
 }
 
 }  // namespace snapdp::release_internal

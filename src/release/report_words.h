@@ -37,6 +37,9 @@ std::string warning_text(const PresentedWarning& warning);
 std::string date_text(std::string_view time);
 
 // What intervals do not hold.
-std::string interval_note();
+std::string interval_note(const Presentation& shown);
+
+// What intervals of the population include and presume, as sentences.
+std::string population_note();
 
 }  // namespace snapdp::release_internal

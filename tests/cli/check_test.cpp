@@ -36,7 +36,8 @@ TEST_F(CheckTest, WithoutDataItReadsNoRow) {
   succeed({"ledger", "create", "people.ledger", "people.toml", "--epsilon", "1"});
   const std::string text = succeed({"check", "people.toml", "--ledger", "people.ledger"});
   EXPECT_THAT(text,
-              AllOf(HasSubstr("epsilon 0.5 of the 1 left"), HasSubstr("every column that is asked for"),
+              AllOf(HasSubstr("epsilon 0.5 of the 1 left"),
+                    HasSubstr("people.csv has every column that is asked for"),
                     HasSubstr("Ready. No row was read, nothing was spent."), Not(HasSubstr("\xe2\x9c\x97"))));
   // Rows change nothing.
   write("people.csv", "person,age\n\xff\xff\n");
@@ -121,8 +122,15 @@ TEST_F(CheckTest, ADryRunSpendsNothing) {
   EXPECT_THAT(dry.out, HasSubstr("Plan for people"));
   EXPECT_THAT(dry.error, HasSubstr("nothing was spent"));
   EXPECT_THAT(succeed({"ledger", "show", "people.ledger"}), HasSubstr("epsilon 0\n"));
+  EXPECT_EQ(
+      run({"release", "people.toml", "--ledger", "people.ledger", "--dry-run", "--html", "a.html"}).code, 2);
   std::filesystem::remove(path("people.csv"));
   EXPECT_EQ(run({"release", "people.toml", "--ledger", "people.ledger", "--dry-run"}).code, 5);
+  // Another path in the specification is one more thing that is wrong.
+  write("other.toml", replaced(specification, "people.csv", "other.csv"));
+  const Outcome other = run({"check", "other.toml", "--ledger", "people.ledger"});
+  EXPECT_EQ(other.code, 3);
+  EXPECT_THAT(other.out, HasSubstr("Not ready"));
 }
 
 }  // namespace

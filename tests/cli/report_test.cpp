@@ -30,8 +30,10 @@ TEST_F(ReportTest, GoesToFilesWithTheReleaseAndAgain) {
     EXPECT_THAT(table.error, HasSubstr("snapdp: wrote \"" + std::string(name) + "\"\n"));
   }
   EXPECT_THAT(read_text(path("a.html")), StartsWith("<!doctype html>\n"));
-  EXPECT_THAT(read_text(path("a.csv")),
-              StartsWith("statistic,group,bin,value,lower,upper,alpha,epsilon\r\n"));
+  EXPECT_THAT(
+      read_text(path("a.csv")),
+      StartsWith(
+          "statistic,group,bin,value,lower,upper,alpha,epsilon,population_lower,population_upper\r\n"));
   EXPECT_THAT(read_text(path("a.md")), StartsWith("# Release "));
   const std::size_t number = Json::parse(ledger()).at("releases").size();
   const std::string before = spent();

@@ -142,14 +142,24 @@ TEST_F(UiTest, NoNameLeadsOutOfTheFolder) {
     }
   }
   // A file of the folder that is neither shows none of its text.
-  EXPECT_THAT(get(at("api/data?file=secret.txt"))->body, Not(HasSubstr("not read")));
+  for (const char* name : {"secret.txt", "people.csv"}) {
+    for (const char* place : {"api/data?file=", "api/question?file="}) {
+      const httplib::Result answer = get(at(place) + name);
+      EXPECT_EQ(answer->status, 422);
+      EXPECT_THAT(answer->body, Not(testing::AnyOf(HasSubstr("not read"), HasSubstr("31"))));
+    }
+  }
+  EXPECT_THAT(get(at("api/folder"))->body, Not(HasSubstr("people.csv")));
 }
 
 TEST_F(UiTest, ReleasesAskForTheLedgersName) {
-  for (const char* typed : {"", ", \"typed\": \"\"", ", \"typed\": \"people\"", ", \"typed\": 1"})
+  for (const char* typed :
+       {"", ", \"typed\": \"\"", ", \"typed\": \"people\"", ", \"typed\": 1",
+        ", \"typed\": \"people.ledger\"", ", \"typed\": \"people.ledger\", \"price\": \"1/4\""})
     EXPECT_EQ(post("api/release", question(typed), own())->status, 422) << typed;
   EXPECT_THAT(succeed({"ledger", "show", "people.ledger"}), HasSubstr("epsilon 0\n"));
-  const httplib::Result done = post("api/release", question(", \"typed\": \"people.ledger\""), own());
+  const httplib::Result done =
+      post("api/release", question(", \"typed\": \"people.ledger\", \"price\": \"1/2\""), own());
   EXPECT_EQ(done->status, 200) << done->body;
   EXPECT_THAT(done->body, HasSubstr("\"release\":1"));
   for (const char* as : {"html", "csv", "markdown", "json"}) {

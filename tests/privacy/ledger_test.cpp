@@ -304,9 +304,10 @@ TEST_F(LedgerTest, LabelsAreNames) {
     EXPECT_EQ(error_of([&] { ledger.find(label); }).parameter(), "label");
   }
   // Nor does a text pretend to one.
-  EXPECT_EQ(
-      error_of([&] { ledger.debit(household, charge(Rational(1, 10)), "# snapdp label: x\n[data]\n"); }).parameter(),
-      "specification");
+  EXPECT_EQ(error_of([&] {
+              ledger.debit(household, charge(Rational(1, 10)), "# snapdp label: x\n[data]\n");
+            }).parameter(),
+            "specification");
   EXPECT_EQ(ledger.balance().spent, 0);
   // The longest is found in lists too.
   const std::string longest(256, 'x');

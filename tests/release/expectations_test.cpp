@@ -142,7 +142,8 @@ TEST(Expectations, OfGroups) {
   EXPECT_THAT(refusal(head + replaced(mean, "expected_group_size = 500", "")),
               HasSubstr("expected_group_size = 100"));
   const std::string table = plan_of(head + mean).to_table();
-  EXPECT_THAT(table, HasSubstr("\xc2\xb1" "1.00\n"));
+  EXPECT_THAT(table, HasSubstr("\xc2\xb1"
+                               "1.00\n"));
   EXPECT_THAT(table, Not(HasSubstr("told with the release")));
 }
 

@@ -117,7 +117,7 @@ TEST(Population, StandsApartAndOnlyWhereItIsSaid) {
   EXPECT_THAT(report.to_table(),
               HasSubstr("s: in the population that the rows are a sample of, the mean lies in ["));
   EXPECT_THAT(report.to_table(),
-              HasSubstr("b: in the population that the rows are a sample of, the share lies in 0 ["));
+              HasSubstr("b: in the population that the rows are a sample of, the share lies in 0: ["));
   EXPECT_EQ(Report::from_json(report.json()).to_table(), report.to_table());
 }
 

@@ -409,6 +409,9 @@ TEST_F(ReleaseTest, ADryRunDoesAllUpToTheDebit) {
   EXPECT_EQ(code(replaced(text, "\"age\"", "\"ages\"")), ErrorCode::bad_data);
   EXPECT_EQ(code(replaced(text, "epsilon = 1\n", "epsilon = 1.5\n")), ErrorCode::budget_refused);
   EXPECT_EQ(book.balance().releases, 0);
+  // A label that is taken.
+  book.debit({"people", Neighbors::change_one, ""}, {{"mean", Rational(1, 100)}}, "another", "taken");
+  EXPECT_EQ(code("label = \"taken\"\n" + text), ErrorCode::budget_refused);
 }
 
 TEST_F(ReleaseTest, TenReleasesAtATenthFitABudgetOfOne) {

@@ -26,7 +26,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using Json = nlohmann::json;
-using Marks = ReportStyle::Marks;
+using Marks = TerminalStyle::Marks;
 
 const std::string add_remove_head =
     "[data]\ndataset = \"d\"\nneighbors = \"add-remove\"\n[budget]\nepsilon = 1000\n";
@@ -348,12 +348,12 @@ TEST(ReportValues, AreOneLineEach) {
   const std::vector<std::vector<std::string>> lines = lines_of_csv(
       report_of(text, {{{Dyadic(-5)}}, {{Dyadic(7), Dyadic(1000)}}, {{Dyadic(Integer(1), -1)}}}).to_csv());
   ASSERT_EQ(lines.size(), 5U);
-  EXPECT_THAT(lines[0],
-              ElementsAre("statistic", "group", "bin", "value", "lower", "upper", "alpha", "epsilon"));
-  EXPECT_THAT(lines[1], ElementsAre("n, \"all\"", "", "", "-5", "0", "0", "0.05", "1"));
-  EXPECT_THAT(lines[2], ElementsAre("h", "", "[0, 1)", "7", "4", "10", "0.1", "1"));
-  EXPECT_THAT(lines[3], ElementsAre("h", "", "[1, 2]", "1000", "997", "1003", "0.1", "1"));
-  EXPECT_EQ(lines[4].size(), 8U);
+  EXPECT_THAT(lines[0], ElementsAre("statistic", "group", "bin", "value", "lower", "upper", "alpha",
+                                    "epsilon", "population_lower", "population_upper"));
+  EXPECT_THAT(lines[1], ElementsAre("n, \"all\"", "", "", "-5", "0", "0", "0.05", "1", "", ""));
+  EXPECT_THAT(lines[2], ElementsAre("h", "", "[0, 1)", "7", "4", "10", "0.1", "1", "", ""));
+  EXPECT_THAT(lines[3], ElementsAre("h", "", "[1, 2]", "1000", "997", "1003", "0.1", "1", "", ""));
+  EXPECT_EQ(lines[4].size(), 10U);
   EXPECT_EQ(lines[4][1], "a,b");
   EXPECT_EQ(lines[4][3], "0.5");
 }
@@ -411,6 +411,128 @@ TEST(ReportTable, ShowsAllDigitsWhenAsked) {
                 {{{Dyadic(Integer(1'000'001), -10)}}});
   EXPECT_THAT(report.to_table(), HasSubstr(" 976.6 "));
   EXPECT_THAT(report.to_table({.all_digits = true}), HasSubstr(" 976.5634765625 "));
+}
+
+// What the rows say of where they come from: of a mean, of a bin of two, and of groups.
+std::string sample(const std::string& text) {
+  return replaced(text, "[budget]", "population = true\n[budget]");
+}
+
+const std::string sample_mean = "title = \"<Mean>\"\nkind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 100]\n";
+
+Report report_of_sample() {
+  return report_of(sample(change_one_head) + statistic("m", sample_mean) +
+                       statistic("h", "kind = \"histogram\"\ncolumn = \"x\"\nedges = [0, 1, 2]\n") +
+                       statistic("s", "kind = \"sum\"\ncolumn = \"x\"\nbounds = [0, 1]\n"),
+                   {{{Dyadic(50)}}, {{Dyadic(250), Dyadic(750)}}, {{Dyadic(500)}}});
+}
+
+// Of `count` groups of a thousand rows each, whose mean is 5.
+Report report_of_groups_of_sample(int count) {
+  std::string keys = "0";
+  for (int i = 1; i < count; ++i) keys += ", " + std::to_string(i);
+  const auto size = static_cast<std::size_t>(count);
+  return report_of(sample(add_remove_head) + statistic("m",
+                                                       "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 10]\n"
+                                                       "group_by = \"g\"\nkeys = [" +
+                                                           keys + "]\n"),
+                   {{std::vector<Dyadic>(size, Dyadic(0)), std::vector<Dyadic>(size, Dyadic(1000))}});
+}
+
+// With lines that were broken for a terminal in one.
+std::string one_line(const std::string& text) {
+  return std::regex_replace(text, std::regex("\n +"), " ");
+}
+
+TEST(ReportPopulation, IsANoteOnATerminal) {
+  const std::string wrapped = report_of_sample().to_table();
+  std::istringstream lines(wrapped);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  const std::string table = one_line(wrapped);
+  // Beside the number stands the interval of the noise.
+  EXPECT_THAT(table, HasSubstr("50.00    [49.70, 50.30] "));
+  EXPECT_THAT(table, HasSubstr("m: in the population that the rows are a sample of, the mean lies in [44, "
+                               "56] (95%); that includes the error of sampling.\n"));
+  EXPECT_THAT(table,
+              HasSubstr("h: in the population that the rows are a sample of, the share lies in [0, 1): "
+                        "[0.20, 0.30]; [1, 2]: [0.70, 0.80] (95%, each alone); that includes"));
+  EXPECT_THAT(table, HasSubstr("hold the noise only, those of the population sampling too"));
+  EXPECT_THAT(table, Not(HasSubstr("s: in the population")));
+  EXPECT_THAT(report_of_sample().to_table({.all_digits = true}), Not(HasSubstr("[44, 56]")));
+  EXPECT_THAT(plain_report().to_table(), Not(HasSubstr("population")));
+}
+
+TEST(ReportPopulation, IsAListOfManyNumbersOnATerminal) {
+  const std::string table = report_of_groups_of_sample(12).to_table();
+  EXPECT_THAT(one_line(table),
+              HasSubstr("the mean lies in these intervals (95%, each alone); that includes the "
+                        "error of sampling: 0   ["));
+  EXPECT_TRUE(std::regex_search(table, std::regex("\n    11  \\[4\\.[0-9]+, 5\\.[0-9]+\\]\n"))) << table;
+}
+
+TEST(ReportPopulation, IsATableOfItsOwnInAPage) {
+  const std::string page = report_of_sample().to_html();
+  expect_well_formed(page);
+  const std::size_t begin = page.find("<h2 id=\"population\">In the population</h2>");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string section = page.substr(begin, page.find("</section>", begin) - begin);
+  EXPECT_THAT(section, HasSubstr("include the error of sampling"));
+  EXPECT_THAT(section, HasSubstr("presume that the rows are a random sample"));
+  EXPECT_THAT(section, HasSubstr("&lt;Mean&gt;<small>mean</small></th><td class=\"n\">44 to 56<small>"));
+  EXPECT_THAT(section, HasSubstr("h, [0, 1)<small>share</small></th><td class=\"n\">0.20 to 0.30<small>"));
+  EXPECT_THAT(section, HasSubstr("<small>95&#8239;%</small>"));
+  EXPECT_THAT(page.substr(0, begin), HasSubstr("49.70 to 50.30"));
+  EXPECT_THAT(plain_report().to_html(), Not(HasSubstr("opulation")));
+  const std::string many = report_of_groups_of_sample(100).to_html();
+  expect_well_formed(many);
+  EXPECT_THAT(many, HasSubstr("<details><summary>All 100 intervals</summary>"));
+}
+
+TEST(ReportPopulation, IsATableOfItsOwnInMarkdown) {
+  const std::string text = report_of_sample().to_markdown();
+  const std::size_t begin = text.find("\n## In the population\n");
+  ASSERT_NE(begin, std::string::npos);
+  EXPECT_THAT(text.substr(begin), HasSubstr("\n\n| | interval | level |\n|---|--:|--:|\n"
+                                            "| \\<Mean\\>: mean | 44 to 56 | 95% |\n"
+                                            "| h, \\[0, 1\\): share | 0.20 to 0.30 | 95% |\n"));
+  EXPECT_THAT(text.substr(begin), HasSubstr("presume that the rows are a random sample"));
+  EXPECT_THAT(text.substr(0, begin), HasSubstr("49.70 to 50.30"));
+  EXPECT_THAT(plain_report().to_markdown(), Not(HasSubstr("opulation")));
+}
+
+TEST(ReportPopulation, IsTwoColumnsOfValues) {
+  const Report report = report_of_sample();
+  const std::vector<std::vector<std::string>> lines = lines_of_csv(report.to_csv());
+  ASSERT_EQ(lines.size(), 5U);
+  const Json statistics = Json::parse(report.json()).at("statistics");
+  const auto expect = [](const std::vector<std::string>& line, const Json& number) {
+    ASSERT_EQ(line.size(), 10U);
+    const Json& interval = number.at("population").at("interval");
+    EXPECT_EQ(std::stod(line[8]), interval.at(0).get<double>());
+    EXPECT_EQ(std::stod(line[9]), interval.at(1).get<double>());
+  };
+  expect(lines[1], statistics.at(0));
+  expect(lines[2], statistics.at(1).at("bins").at(0));
+  expect(lines[3], statistics.at(1).at("bins").at(1));
+  ASSERT_EQ(lines[4].size(), 10U);
+  EXPECT_EQ(lines[4][8] + lines[4][9], "");
+}
+
+// Ends are rounded outward and not beyond what is possible.
+TEST(ReportPopulation, HoldsWhatTheRecordSays) {
+  const Report report = report_of(
+      sample(change_one_head) + statistic("h", "kind = \"histogram\"\ncolumn = \"x\"\nedges = [0, 1, 2]\n"),
+      {{{Dyadic(-3), Dyadic(1004)}}});
+  EXPECT_THAT(one_line(report.to_table()),
+              testing::ContainsRegex(
+                  "share lies in \\[0, 1\\): \\[0, 0\\.0[0-9]+\\]; \\[1, 2\\]: \\[0\\.9[0-9]+, 1\\]"));
+  const Json bins = Json::parse(report.json()).at("statistics").at(0).at("bins");
+  const std::string text = report.to_markdown();
+  std::smatch found;
+  ASSERT_TRUE(
+      std::regex_search(text, found, std::regex("share \\| 0 to ([0-9.]+) .*\n.*share \\| ([0-9.]+) to 1 ")));
+  EXPECT_GE(std::stod(found[1]), bins.at(0).at("population").at("interval").at(1).get<double>());
+  EXPECT_LE(std::stod(found[2]), bins.at(1).at("population").at("interval").at(0).get<double>());
 }
 
 }  // namespace

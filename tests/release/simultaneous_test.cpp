@@ -181,7 +181,8 @@ TEST(Simultaneous, RanksAreRightAtEdgesNotInsideWideBins) {
   EXPECT_EQ(median.at("interval"), Json::parse("[0.0, 1000.0]"));
   const std::string table = one_line(report.to_table());
   EXPECT_THAT(table, HasSubstr("[0, 1,000]"));
-  EXPECT_THAT(table, AllOf(HasSubstr("at the edges around the released one"), HasSubstr("lie below its bin"),
+  EXPECT_THAT(table, AllOf(HasSubstr("with the same probability ranks are right to "),
+                           HasSubstr("at the edges around the released one"), HasSubstr("lie below its bin"),
                            HasSubstr("Inside a bin rows cannot be told apart."),
                            Not(HasSubstr("quantile is right to"))));
   EXPECT_THAT(plan.to_table(), HasSubstr("rows, in rank"));

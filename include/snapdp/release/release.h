@@ -78,9 +78,10 @@ Released release(const Specification& specification, Ledger& ledger, const OpenS
                  const ReleaseOptions& options = {});
 
 // All that release() does before the debit, and nothing after: throws what it would throw, and returns the
-// plan it would carry out. The rows are read, as their number may have to be the declared one; nothing is
-// drawn, and nothing of them is shown.
+// plan it would carry out. The rows are read, as their number may have to be the declared one, unless the
+// release was made before under its label; nothing is drawn, and nothing of them is shown. Of the options,
+// `progress` and `label` count.
 Plan dry_run(const Specification& specification, const Ledger& ledger, const OpenSource& open_source,
-             const Progress& progress = {});
+             const ReleaseOptions& options = {});
 
 }  // namespace snapdp

@@ -23,8 +23,6 @@ namespace release_internal {
 struct ReportModel;
 }
 
-using ReportStyle = TerminalStyle;
-
 // What a ledger knows of a report besides the report itself; each may be empty.
 struct ReportProvenance {
   std::string time;    // of the debit, as in LedgerEntry
@@ -56,12 +54,14 @@ class Report {
   // Texts of the specification are escaped as the form needs it. None of them fails but for lack of memory.
   const std::string& json() const { return json_; }
   // For a terminal, or as plain text.
-  std::string to_table(const ReportStyle& style = {}, const ReportProvenance& provenance = {}) const;
+  std::string to_table(const TerminalStyle& style = {}, const ReportProvenance& provenance = {}) const;
   // One page of HTML in UTF-8 that runs no script and loads nothing, for screens and for paper.
   std::string to_html(const ReportProvenance& provenance = {}) const;
   // RFC 4180: one line a number, all digits. The columns are statistic, group, bin, value, lower, upper,
-  // alpha and epsilon: the ends of the interval that holds the exact number except with probability alpha,
-  // blank where nothing bounds it, and the price of the whole statistic. bin is the bin, or which quantile.
+  // alpha, epsilon, population_lower and population_upper: the ends of the interval that holds the exact
+  // number except with probability alpha, blank where nothing bounds it; the price of the whole statistic;
+  // and where the mean or share of the population lies, except with the same probability, blank where
+  // nothing is told of it. bin is the bin, or which quantile.
   std::string to_csv() const;
   // GitHub's Markdown: tables without bars.
   std::string to_markdown() const;
