@@ -159,7 +159,6 @@ Json column_json(const std::string& name, const ColumnDeclaration& column) {
                {"description", column.description},
                {"values", std::move(values)}};
   if (column.bounds) {
-    json["guessed"] = planned.expected_rows.has_value();
     json["lower"] = short_number(column.bounds->lower);
     json["upper"] = short_number(column.bounds->upper);
   }
@@ -250,6 +249,7 @@ Json statistic_json(const PlannedStatistic& planned) {
   json["together"] = planned.accuracy && planned.accuracy->simultaneous
                          ? number_or_null(*planned.accuracy->simultaneous)
                          : Json();
+  json["guessed"] = planned.expected_rows.has_value();
   json["lower"] = planned.least ? Json(to_double_nearest(*planned.least)) : Json();
   json["upper"] = planned.greatest ? Json(to_double_nearest(*planned.greatest)) : Json();
   json["rank_error"] = planned.hierarchy ? number_or_null(planned.rank_error) : Json();

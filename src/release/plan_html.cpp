@@ -9,6 +9,7 @@
 #include "release/presentation.h"
 #include "release/report_model.h"
 #include "release/report_numbers.h"
+#include "release/report_words.h"
 #include "release/shown_digits.h"
 #include "snapdp/text.h"
 
