@@ -250,11 +250,11 @@ class DataChecker {
     asked.cell.column = column;
     asked.cell.statistics = {statistic};
     asked.cell.expected = expectation(type, bounds, bins);
-    if (bounds) asked.cell.places.emplace();
+    if (bounds) asked.cell.places = CellCheck::Places{};
     if (bins) {
       asked.values = make_histogram(untrusted_domain({type}), symmetric_distance(), *bins);
       asked.labels = bins->labels();
-      asked.cell.values.emplace();
+      asked.cell.values = CellCheck::Values{};
     }
     asked_.push_back(std::move(asked));
   }

@@ -216,7 +216,7 @@ void add_parts(ShownStatistic& shown, const PlannedStatistic& statistic, const S
   shown.noise.certificate = certificate_of(statistic.certificate);
   if (values.any() || !statistic.accuracy) return;
   if (statistic.expected_rows) {
-    shown.expected.emplace();
+    shown.expected = ShownStatistic::Expected{};
     shown.expected->rows = *statistic.expected_rows;
     for (const Rational& mean : statistic.specification.expected_means)
       shown.expected->means.push_back(to_string(mean));

@@ -69,7 +69,7 @@ TEST_F(ReportTest, APlanIsAPageToo) {
   EXPECT_EQ(succeed({"plan", "people.toml", "--html", "plan.html"}), "");
   EXPECT_THAT(read_text(path("plan.html")), HasSubstr("that this run may cost"));
   succeed({"plan", "people.toml", "--ledger", "people.ledger", "--html", "plan.html"});
-  EXPECT_THAT(read_text(path("plan.html")), HasSubstr("spent before"));
+  EXPECT_THAT(read_text(path("plan.html")), HasSubstr("would remain"));
   EXPECT_EQ(mode("plan.html"), 0600U);
   EXPECT_EQ(run({"plan", "people.toml", "--html", "people.toml"}).code, 2);
   EXPECT_EQ(run({"plan", "people.toml", "--html", "plan.html", "--json"}).code, 2);

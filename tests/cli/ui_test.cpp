@@ -159,7 +159,7 @@ TEST_F(UiTest, ReleasesAskForTheLedgersName) {
     EXPECT_EQ(post("api/release", question(typed), own())->status, 422) << typed;
   EXPECT_THAT(succeed({"ledger", "show", "people.ledger"}), HasSubstr("epsilon 0\n"));
   const httplib::Result done =
-      post("api/release", question(", \"typed\": \"people.ledger\", \"price\": \"1/2\""), own());
+      post("api/release", question(", \"typed\": \"people.ledger\", \"price\": \"0.5\""), own());
   EXPECT_EQ(done->status, 200) << done->body;
   EXPECT_THAT(done->body, HasSubstr("\"release\":1"));
   for (const char* as : {"html", "csv", "markdown", "json"}) {

@@ -710,9 +710,9 @@ split = [1, 9]
   EXPECT_EQ(changes.at("rows"), "noise = \"geometric\"");
   EXPECT_EQ(changes.at("income"), "grid = \"auto\"");
   EXPECT_THAT(changes.at("mean"), StartsWith("split = ["));
-  const std::string table = one_line(succeed({"plan", "people.toml", "--utility"}));
-  EXPECT_THAT(table, HasSubstr("rows: noise = \"geometric\" would give"));
-  EXPECT_THAT(table, HasSubstr("0.463 instead of 0.394"));
+  const std::string table = succeed({"plan", "people.toml", "--utility"});
+  EXPECT_THAT(one_line(table), HasSubstr("rows: noise = \"geometric\" would give"));
+  EXPECT_THAT(one_line(table), HasSubstr("0.463 instead of 0.394"));
   std::istringstream lines(table);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 112U) << line;
 }

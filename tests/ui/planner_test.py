@@ -238,7 +238,7 @@ class PlannerTest(unittest.TestCase):
             fetch(arguments[0], {method: arguments[1], body: arguments[1] === 'POST' ? arguments[3] : undefined, headers: arguments[2], mode: arguments[4]})
               .then(response => response.text()).then(text => done('read ' + text), error => done('failed'));"""
         # A whole release: were it let in, it would be paid for, whether or not the page can read the answer.
-        body = json.dumps({"file": "people.ledger", "typed": "people.ledger", "price": "1/2",
+        body = json.dumps({"file": "people.ledger", "typed": "people.ledger", "price": "0.5",
                            "specification": '[budget]\nepsilon = 1\n[[statistic]]\nname = "n"\nkind = "count"\nepsilon = "1/2"\n'})
         for address in (origin + "/api/release", self.address + "api/release", self.address + "api/folder"):
             for method, headers in (("GET", {}), ("POST", {"Content-Type": "application/json"}), ("POST", {"Content-Type": "text/plain"})):
