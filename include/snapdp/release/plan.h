@@ -140,8 +140,8 @@ class Plan {
   // epsilon falls.
   std::vector<Saving> savings() const;
 
-  // An epsilon of the run above 10, or of the ledger that is to pay above 20; no privacy unit, or a column that
-  // looks like one under change-one; statistics whose accuracy is not known beforehand.
+  // An epsilon of the run above 10, or of the ledger that is to pay above 20; no privacy unit, or a column
+  // that looks like one under change-one; statistics whose accuracy is not known beforehand.
   std::vector<PlanWarning> warnings(const std::optional<LedgerBalance>& ledger = std::nullopt) const;
 
   // The same keys as a report's JSON, without values, and with what is known about the noise: see
@@ -149,8 +149,8 @@ class Plan {
   std::string to_json() const;
   std::string to_table(const PlanView& view = {}) const;
   // One page of HTML in UTF-8 that runs no script and loads nothing: what the run would cost, how near each
-  // number would be at this and at other epsilons, what is protected. With `ledger`, against what is left there
-  // instead of the budget of the run.
+  // number would be at this and at other epsilons, what is protected. With `ledger`, against what is left
+  // there too.
   std::string to_html(const std::optional<LedgerBalance>& ledger = std::nullopt) const;
   // Each statistic as its chain: what happens to the rows, how far neighbors are apart after each step, the
   // noise and the loss, in plain words.

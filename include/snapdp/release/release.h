@@ -1,7 +1,7 @@
 // The release step: a plan's composition (Plan::composition) is released. Its order is always the same:
 //
-//   declaration of the ledger -> plan -> label -> ledger check -> rehearsal of the report -> header check -> fold
-//   -> size check -> all that could fail is tried -> durable debit -> noise -> report into the ledger
+//   declaration of the ledger -> plan -> label -> ledger check -> rehearsal of the report -> header check
+//   -> fold -> size check -> all that could fail is tried -> durable debit -> noise -> report into the ledger
 //
 // What fails before the debit costs nothing, and after it nothing fails: how long the report can become
 // follows from public facts and is refused or made room for; the generator, the memory, the ledger's disk and
@@ -68,9 +68,9 @@ std::filesystem::path declared_path(const Specification& specification, const Le
 // What the ledger's declaration says is in force, whatever declaration `specification` was read with.
 //
 // Throws, with nothing debited: what Plan throws; budget_refused when the ledger is for something else, its
-// declaration says something else, its label is that of another specification, or too little is left; bad_data when a column is missing or cannot be
-// used, or under change-one when the data do not have the declared size (the message names the declared size
-// only); io when the data cannot be read; invalid_argument naming "confirm" when the answer was no, or the
+// declaration says something else, its label is that of another specification, or too little is left;
+// bad_data when a column is missing or cannot be used, or under change-one when the data do not have the
+// declared size (the message names the declared size only); io when the data cannot be read; invalid_argument naming "confirm" when the answer was no, or the
 // statistic that makes the report too long to be kept. Throws with the debit standing, which the message
 // says: io when the system generator fails in the middle of its work, or memory that was there before the
 // debit is gone.

@@ -2,7 +2,8 @@
 // whether the file seems to be written otherwise than it is read.
 //
 //   const CsvInspection form = inspect_csv({.path = "people.csv"});
-//   for (const CsvInspection::Row& row : form.malformed) std::cout << row.line << ": " << row.problem << "\n";
+//   for (const CsvInspection::Row& row : form.malformed)
+//     std::cout << row.line << ": " << row.problem << "\n";
 //
 // Not private: everything here comes from rows, and nothing may be published. Releases read malformed rows as
 // rows of nulls (duckdb_source.h).
