@@ -70,10 +70,10 @@ std::filesystem::path declared_path(const Specification& specification, const Le
 // Throws, with nothing debited: what Plan throws; budget_refused when the ledger is for something else, its
 // declaration says something else, its label is that of another specification, or too little is left;
 // bad_data when a column is missing or cannot be used, or under change-one when the data do not have the
-// declared size (the message names the declared size only); io when the data cannot be read; invalid_argument naming "confirm" when the answer was no, or the
-// statistic that makes the report too long to be kept. Throws with the debit standing, which the message
-// says: io when the system generator fails in the middle of its work, or memory that was there before the
-// debit is gone.
+// declared size (the message names the declared size only); io when the data cannot be read;
+// invalid_argument naming "confirm" when the answer was no, or the statistic that makes the report too long
+// to be kept. Throws with the debit standing, which the message says: io when the system generator fails in
+// the middle of its work, or memory that was there before the debit is gone.
 Released release(const Specification& specification, Ledger& ledger, const OpenSource& open_source,
                  const ReleaseOptions& options = {});
 
