@@ -34,8 +34,11 @@ double enlarged(double weight) {
 // x^n for a whole number n.
 double power(double x, double n) {
   double result = 1;
-  for (auto left = static_cast<unsigned long long>(n); left > 0; left /= 2, x *= x) {
+  auto left = static_cast<unsigned long long>(n);
+  while (left > 0) {
     if (left % 2 == 1) result *= x;
+    x *= x;
+    left /= 2;
   }
   return result;
 }
