@@ -11,8 +11,11 @@ namespace {
 
 void check_plan(const Plan& plan) {
   const Specification& specification = plan.specification();
-  SNAPDP_FUZZ_CHECK(plan.epsilon() >= 0 && plan.epsilon() <= specification.budget);
-  SNAPDP_FUZZ_CHECK(plan.statistics().size() == specification.statistics.size());
+  // A plan beyond its budget can be looked at, and is refused where it would be paid for.
+  const bool fits = plan.epsilon() <= specification.budget && plan.unpaid().empty();
+  SNAPDP_FUZZ_CHECK(plan.epsilon() >= 0 && plan.is_affordable() == fits);
+  SNAPDP_FUZZ_CHECK(fuzz::refuses([&] { plan.require_affordable(); }) == !fits);
+  SNAPDP_FUZZ_CHECK(plan.statistics().size() + plan.unpaid().size() == specification.statistics.size());
   Rational total = 0;
   for (const PlannedStatistic& statistic : plan.statistics()) {
     total += statistic.epsilon;
@@ -23,7 +26,8 @@ void check_plan(const Plan& plan) {
   }
   SNAPDP_FUZZ_CHECK(total == plan.epsilon());
   SNAPDP_FUZZ_CHECK(nlohmann::json::accept(plan.to_json()));
-  SNAPDP_FUZZ_CHECK(!plan.to_table().empty() && !plan.explanation().empty());
+  SNAPDP_FUZZ_CHECK(!plan.to_table({.utility = true}).empty() && !plan.explanation().empty());
+  SNAPDP_FUZZ_CHECK(!plan.to_html().empty());
 }
 
 void run(std::string_view text) {

@@ -77,6 +77,18 @@ TEST(QuantilesPlan, RefusesAccuraciesThatSayNothing) {
   EXPECT_THAT(refusal(head + median("accuracy = 1\ngrid = \"2^20\"")), HasSubstr("no epsilon reaches it"));
 }
 
+// A short text must not ask for hours of planning.
+TEST(QuantilesPlan, HasFewEnoughEdgesForItsQuantiles) {
+  const std::string fine =
+      "[[statistic]]\nname = \"q\"\nkind = \"median\"\ncolumn = \"x\"\nepsilon = 1\nbounds = [0, "
+      "20000]\nresolution = 1\n";
+  EXPECT_THAT(refusal(head + fine), HasSubstr("at most 20000 edges"));
+  EXPECT_EQ(refusal(head + replaced(fine, "20000", "2000")), "accepted");
+  const std::string nine = replaced(
+      fine, "\"median\"", "\"quantiles\"\nquantiles = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]");
+  EXPECT_THAT(refusal(head + replaced(nine, "20000", "2222")), HasSubstr("at most 2222 edges"));
+}
+
 // Half as much at each, and so for each quantile and group as for one with that share of alpha.
 TEST(QuantilesPlan, SharesAlphaAmongQuantilesAndGroups) {
   const auto one = planned(head + median("epsilon = 1\nalpha = 0.01"));

@@ -87,6 +87,10 @@ std::vector<Rational> read_quantile_edges(const StatisticText& text, const std::
   return read_edges(table);
 }
 
+// How far ranks may be off is a search over all edges for each quantile: some 10 us an edge, several times over where an
+// epsilon is to be found. So that every plan is made within seconds, there are not more of both.
+constexpr std::size_t most_edges_times_quantiles = 20'000;
+
 class QuantilesKind final : public Kind {
  public:
   using Kind::Kind;
@@ -99,6 +103,13 @@ class QuantilesKind final : public Kind {
   void read_values(const StatisticText& text, StatisticSpecification& statistic) const override {
     statistic.edges = read_quantile_edges(text, statistic.columns.front());
     statistic.quantiles = has_key("quantiles") ? read_quantiles(text.table) : std::vector{Rational(1, 2)};
+    if (statistic.edges.size() > most_edges_times_quantiles / statistic.quantiles.size()) {
+      text.table.refuse(text.table.has("resolution") ? "resolution" : "edges",
+                        "must give at most " +
+                            std::to_string(most_edges_times_quantiles / statistic.quantiles.size()) +
+                            " edges for so many quantiles; choose fewer. Beyond a few hundred, the noise and "
+                            "not the edges decides how near an answer is");
+    }
   }
   std::vector<KindPart> parts(Neighbors) const override {
     return {{"", [](const StatisticRows& rows) {
