@@ -273,8 +273,11 @@ class TerminalReport {
     constexpr std::size_t most_in_a_sentence = 4;
     const bool rows = intervals.size() > most_in_a_sentence;
     std::string where;
-    for (const auto& [label, ends] : intervals)
-      where += (where.empty() ? "" : "; ") + label + (label.empty() ? "" : ": ") + ends;
+    for (const auto& [label, ends] : intervals) {
+      if (!where.empty()) where += "; ";
+      if (!label.empty()) where.append(label).append(": ");
+      where += ends;
+    }
     const std::string level =
         " (" + statistic.population_level + (intervals.size() > 1 ? ", each alone)" : ")");
     return wrapped(shown_text(statistic.name) + ": in the population that the rows are a sample of, the " +
