@@ -124,7 +124,8 @@ class Writer {
     const std::optional<Rational> error = number.quantile != nullptr ? farther_end(number) : number.accuracy;
     Rational moved = 0;  // by rounding the value that is shown
     if (digits_ == Digits::all || !error || *error <= 0) {
-      if (!nothing) shown.value = digits_ == Digits::all ? full_text(number) : declared_text(number.value);
+      if (!nothing)
+        shown.value = digits_ == Digits::all ? released_text(number) : declared_text(number.value);
       shown.lower = full_end(number.interval.lower, Toward::below);
       shown.upper = full_end(number.interval.upper, Toward::above);
     } else {
@@ -171,11 +172,6 @@ class Writer {
   static std::optional<Rational> finite_number(double number) {
     if (!std::isfinite(number)) return std::nullopt;
     return ShownNumber::of(number).rational();
-  }
-
-  static std::string full_text(const ReportedNumber& number) {
-    if (number.quantile != nullptr) return to_string(number.quantile->value);
-    return (number.bin != nullptr ? *number.bin->value : *number.entry->value).text;
   }
 
   static std::string full_end(const std::optional<Rational>& end, Toward toward) {

@@ -29,11 +29,6 @@ std::string population(const ShownInterval* interval) {
   return field(interval->lower) + "," + field(interval->upper);
 }
 
-std::string value_text(const ReportedNumber& number) {
-  if (number.quantile != nullptr) return to_string(number.quantile->value);
-  return (number.bin != nullptr ? *number.bin->value : *number.entry->value).text;
-}
-
 }  // namespace
 
 std::string report_csv(const ReportModel& model) {
@@ -48,7 +43,7 @@ std::string report_csv(const ReportModel& model) {
                               : number.quantile != nullptr ? number.quantile->q
                                                            : "";
       for (const std::string& field :
-           {name, cell(group), cell(bin), value_text(number), end(number.interval.lower, to_double_down),
+           {name, cell(group), cell(bin), released_text(number), end(number.interval.lower, to_double_down),
             end(number.interval.upper, to_double_up), alpha, statistic.noise.epsilon.text})
         text += field + ",";
       text += population(number.population) + "\r\n";

@@ -294,6 +294,11 @@ void for_each_number(const ReportModel& model, const ShownStatistic& statistic,
   for (const ShownEntry& group : statistic.groups) tell_entry(group);
 }
 
+std::string released_text(const ReportedNumber& number) {
+  if (number.quantile != nullptr) return to_string(number.quantile->value);
+  return (number.bin != nullptr ? *number.bin->value : *number.entry->value).text;
+}
+
 std::optional<std::string> alpha_of(const ShownStatistic& statistic) {
   if (statistic.hierarchy) return statistic.hierarchy->alpha;
   if (statistic.constant) return std::nullopt;

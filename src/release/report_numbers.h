@@ -35,6 +35,9 @@ NumberRange range_of(const ReportModel& model, const ShownStatistic& statistic);
 void for_each_number(const ReportModel& model, const ShownStatistic& statistic,
                      const std::function<void(const ReportedNumber&)>& visit);
 
+// All digits of it, as the JSON has them.
+std::string released_text(const ReportedNumber& number);
+
 // The alpha of the intervals of a statistic; nothing for what has none.
 std::optional<std::string> alpha_of(const ShownStatistic& statistic);
 
