@@ -32,8 +32,7 @@ std::string plus_minus(const ShownStatistic& statistic, double accuracy) {
   if (!std::isfinite(accuracy) || accuracy < 0) return "no bound";
   if (accuracy == 0) return "exact";
   const Rational exact = ShownNumber::of(accuracy).rational();
-  const Kind* kind = find_kind(statistic.kind);
-  const bool whole = statistic.hierarchy || (kind != nullptr && kind->is_count());
+  const bool whole = statistic.hierarchy || is_whole(statistic);
   const long place = exponent_of(exact) - 1;
   return "±" + decimal_text(exact, whole ? std::max(0L, place) : place, Toward::above);
 }

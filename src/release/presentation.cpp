@@ -114,8 +114,7 @@ class Writer {
  public:
   Writer(const ShownStatistic& statistic, NumberRange range, Digits digits)
       : range_(std::move(range)), digits_(digits) {
-    const Kind* kind = find_kind(statistic.kind);
-    whole_ = kind != nullptr && kind->is_count();
+    whole_ = is_whole(statistic);
   }
 
   void write(const ReportedNumber& number, PresentedNumber& shown) const {
@@ -270,7 +269,7 @@ void present_numbers(const ReportModel& model, const ShownStatistic& statistic, 
     writer.write(number, one);
     if (!statistic.constant && scale.is_drawable()) one.bar = bar_of(number, scale, amounts);
     if (number.population != nullptr && shown.population_of.empty()) {
-      shown.population_of = writer.writes_counts() ? "share" : "mean";
+      shown.population_of = statistic.difference ? "difference" : writer.writes_counts() ? "share" : "mean";
       shown.population_level = confidence(parse_exact(number.population->alpha, "report"));
     }
     shown.numbers.push_back(std::move(one));
@@ -370,7 +369,7 @@ PresentedNoise present_mechanism(const std::string& name, const ShownNoise& nois
 std::vector<PresentedNoise> present_noise(const ReportModel& model) {
   std::vector<PresentedNoise> shown;
   for (const ShownStatistic& statistic : model.statistics) {
-    if (statistic.constant) continue;
+    if (statistic.constant || statistic.difference) continue;
     for (const ShownPart& part : statistic.parts)
       shown.push_back(present_mechanism(statistic.name + ", " + part.name, part.noise));
     if (statistic.parts.empty()) shown.push_back(present_mechanism(statistic.name, statistic.noise));

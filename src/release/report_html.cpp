@@ -465,7 +465,7 @@ class ReportPage {
     if (statistic.shape != Shape::number) html << ", " << label(statistic, number);
     html << "<small>" << statistic.population_of;
     // A share has no unit: that of the statistic is of counts.
-    if (statistic.population_of == "mean" && !statistic.unit.empty()) html << ", " << statistic.unit;
+    if (statistic.population_of != "share" && !statistic.unit.empty()) html << ", " << statistic.unit;
     html << "</small>";
     return html << "</th><td class=\"n\">"
                 << interval_text(number.population->lower, number.population->upper) << "<small>"

@@ -240,6 +240,14 @@ void write_question(JsonText& json, const ShownStatistic& statistic) {
     json.integer("max_groups_per_unit", statistic.groups_per_unit->max_groups);
     json.integer("max_rows_per_group_per_unit", statistic.groups_per_unit->max_rows);
   }
+  if (const std::optional<ShownDifference>& difference = statistic.difference) {
+    json.key("difference").open('{');
+    json.text("of", difference->of);
+    json.text("kind", difference->kind);
+    json.list("groups", std::array{difference->first, difference->second},
+              [&](const ShownNumber& key) { json.number(key); });
+    json.close('}');
+  }
   if (statistic.bounds.empty()) return;
   json.list("bounds", statistic.bounds, [&](const std::pair<std::string, std::string>& ends) {
     json.open('[');
@@ -436,6 +444,13 @@ void read_question(const Json& json, ShownStatistic& statistic) {
   constexpr int highest_order = 4;
   if (json.contains("order")) statistic.order = std::clamp(whole_in<int>(json.at("order")), 1, highest_order);
   if (json.contains("group_by")) statistic.group_by = json.at("group_by").get<std::string>();
+  if (json.contains("difference")) {
+    const Json& difference = json.at("difference");
+    const Json& groups = difference.at("groups");
+    statistic.difference =
+        ShownDifference{difference.at("of").get<std::string>(), difference.at("kind").get<std::string>(),
+                        number_in(groups.at(0)), number_in(groups.at(1))};
+  }
   if (!json.contains("bounds")) return;
   for (const Json& ends : json.at("bounds"))
     statistic.bounds.emplace_back(ends.at(0).get<std::string>(), ends.at(1).get<std::string>());

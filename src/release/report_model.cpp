@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "framework/shared/memory_reserve.h"
+#include "release/differences.h"
 #include "release/kinds/kind.h"
 #include "release/kinds/population.h"
 #include "release/report_numbers.h"
@@ -157,11 +159,7 @@ void add_composed(ShownEntry& entry, const PlannedStatistic& statistic, const Sh
   };
   const Composed conservative =
       composed([](const PlannedMeasurement& part) { return part.accuracy.conservative; });
-  NoisyParts noisy;
-  for (std::size_t i = 0; i < statistic.measurements.size(); ++i) {
-    const PlannedMeasurement& part = statistic.measurements[i];
-    noisy[part.part] = noisy_part(part, (*values.released())[i][group]);
-  }
+  const NoisyParts noisy = noisy_parts_of(statistic, values, group);
   const auto accuracy = [&](const Rational& rate) {
     return kind_of(statistic.specification).joint_accuracy(noisy, statistic.bounds, rate);
   };
@@ -178,7 +176,7 @@ void add_composed(ShownEntry& entry, const PlannedStatistic& statistic, const Sh
 ShownEntry entry_of(const PlannedStatistic& statistic, const ShownValues& values, std::size_t group) {
   ShownEntry entry;
   if (statistic.groups > 0) entry.key = key_of(statistic.specification, group);
-  entry.population = population_mean_of(statistic, values, group);
+  entry.population = population_mean_of(statistic, values, group, statistic.specification.alpha);
   if (statistic.specification.split.empty()) {
     kind_of(statistic.specification).add_values(entry, statistic, values, group);
     return entry;
@@ -316,9 +314,14 @@ ReportModel model_of(const Plan& plan, const std::vector<ShownValues>& values) {
   model.privacy_unit = data.privacy_unit;
   model.max_rows_per_unit = data.max_rows_per_unit;
   if (data.where) model.where = data.where->text();
-  for (std::size_t i = 0; i < plan.statistics().size(); ++i)
-    model.statistics.push_back(statistic_of(plan.statistics()[i], values[i]));
-  for (ShownStatistic& statistic : model.statistics) add_words(statistic, data);
+  for (std::size_t i = 0; i < plan.statistics().size(); ++i) {
+    const PlannedStatistic& planned = plan.statistics()[i];
+    ShownStatistic shown = statistic_of(planned, values[i]);
+    add_words(shown, data);
+    std::vector<ShownStatistic> differences = differences_of(planned, shown, values[i]);
+    model.statistics.push_back(std::move(shown));
+    std::move(differences.begin(), differences.end(), std::back_inserter(model.statistics));
+  }
   model.certificate = certificate_of(plan.certificate());
   return model;
 }

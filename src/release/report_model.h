@@ -151,6 +151,14 @@ struct ShownHierarchy {
   std::string alpha;
 };
 
+// What a difference is of: two groups of a statistic, of this kind.
+struct ShownDifference {
+  std::string of;
+  std::string kind;
+  ShownNumber first;
+  ShownNumber second;
+};
+
 struct ShownStatistic {
   std::string name;
   std::string title;  // words for people, like the unit; may be empty
@@ -160,6 +168,7 @@ struct ShownStatistic {
   std::optional<int> order;
   std::optional<std::string> group_by;
   std::optional<GroupLimit> groups_per_unit;
+  std::optional<ShownDifference> difference;  // then it is read off that statistic, at no cost
   std::vector<std::pair<std::string, std::string>> bounds;
   bool constant = false;
   std::optional<ShownHierarchy> hierarchy;
@@ -193,7 +202,7 @@ enum class Beware {
   reaches_lower,  // the interval reaches the lower end of the range
   reaches_upper,  // the upper end
   outer_edge,     // the interval of a quantile ends at an outer edge
-  sign_not_told,  // the interval of a covariance or correlation holds 0
+  sign_not_told,  // the interval of a covariance, correlation or difference holds 0
   below_zero,     // a count below 0
   rows_missing,   // all bins together hold far fewer rows than there are
 };

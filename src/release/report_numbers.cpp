@@ -27,6 +27,8 @@ NumberRange range_of_kind(const ReportModel& model, const ShownStatistic& statis
   const std::vector<DecimalBounds> bounds = bounds_of(statistic);
   if (statistic.hierarchy)
     return bounds.empty() ? NumberRange{} : NumberRange{bounds.front().lower, bounds.front().upper};
+  if (statistic.difference)
+    return bounds.empty() ? NumberRange{} : NumberRange{bounds.front().lower, bounds.front().upper};
   const Kind* kind = find_kind(statistic.kind);
   if (kind == nullptr) return {};
   const std::size_t needed = !kind->has_key("bounds") ? 0 : kind->has_two_columns() ? 2 : 1;
@@ -34,9 +36,13 @@ NumberRange range_of_kind(const ReportModel& model, const ShownStatistic& statis
   return kind->public_range(bounds, model.size, statistic.order.value_or(1));
 }
 
-bool is_count(const ShownStatistic& statistic) {
-  const Kind* kind = find_kind(statistic.kind);
+bool is_count(const std::string& kind_name) {
+  const Kind* kind = find_kind(kind_name);
   return kind != nullptr && kind->is_count();
+}
+
+bool is_count(const ShownStatistic& statistic) {
+  return is_count(statistic.kind);
 }
 
 std::optional<Rational> finite(double number) {
@@ -106,7 +112,7 @@ class Judge {
   Judge(const ShownStatistic& statistic, const NumberRange& range)
       : statistic_(statistic), range_(range), ends_(range), is_count_(is_count(statistic)) {
     const Kind* kind = find_kind(statistic.kind);
-    has_sign_ = kind != nullptr && kind->has_sign();
+    has_sign_ = statistic.difference || (kind != nullptr && kind->has_sign());
     // Of fewer rows there is no such statistic (from_parts.h).
     if (kind != nullptr) least_rows_ = kind->is_second_moment() ? 2 : 1;
   }
@@ -127,8 +133,11 @@ class Judge {
       add(Beware::few_rows, !placeholder && rows->accuracy && rows->value < *rows->accuracy);
     }
     if (nothing) return bewares;
+    const auto& [from, to] = number.interval;
+    const bool sign_not_told = has_sign_ && from && to && *from < 0 && *to > 0;
     if (number.quantile != nullptr) {
-      add(Beware::outer_edge, lowest || highest);
+      add(Beware::outer_edge, statistic_.hierarchy && (lowest || highest));
+      add(Beware::sign_not_told, sign_not_told);
       return bewares;
     }
     const bool below_zero = is_count_ && number.value < 0;
@@ -138,8 +147,7 @@ class Judge {
     add(Beware::at_bound, cut_off);
     add(Beware::reaches_lower, lowest && range_.lower && !cut_off && !below_zero);
     add(Beware::reaches_upper, highest && range_.upper && !cut_off);
-    const auto& [from, to] = number.interval;
-    add(Beware::sign_not_told, has_sign_ && from && to && *from < 0 && *to > 0);
+    add(Beware::sign_not_told, sign_not_told);
     add(Beware::below_zero, below_zero);
     return bewares;
   }
@@ -258,6 +266,10 @@ NumberRange range_of(const ReportModel& model, const ShownStatistic& statistic) 
     if (!clamped.upper) range.upper.reset();
   }
   return range;
+}
+
+bool is_whole(const ShownStatistic& statistic) {
+  return is_count(statistic.difference ? statistic.difference->kind : statistic.kind);
 }
 
 void for_each_number(const ReportModel& model, const ShownStatistic& statistic,

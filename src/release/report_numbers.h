@@ -30,6 +30,9 @@ struct ReportedNumber {
 // statistic is clamped to a range that was declared, from that.
 NumberRange range_of(const ReportModel& model, const ShownStatistic& statistic);
 
+// Whether its numbers count, so that nothing is shown behind the point.
+bool is_whole(const ShownStatistic& statistic);
+
 // Calls `visit` for each released number, in the order of the report. Throws some std::exception when a
 // number of the model, read from a foreign text, is none.
 void for_each_number(const ReportModel& model, const ShownStatistic& statistic,

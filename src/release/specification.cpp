@@ -42,6 +42,7 @@ const std::vector<std::string> statistic_keys = {"name",
                                                  "keys",
                                                  "max_groups_per_unit",
                                                  "max_rows_per_group_per_unit",
+                                                 "differences",
                                                  "order",
                                                  "quantiles",
                                                  "resolution",
@@ -394,12 +395,60 @@ std::optional<GroupLimit> read_group_limit(const TomlTable& table, const Specifi
                     .max_rows = table.get_count(group_limit_keys[1])};
 }
 
-// group_by, keys and the limits of a unit's groups.
-void read_groups(const TomlTable& table, const Specification& specification,
+// differences: pairs of keys.
+void read_differences(const TomlDocument& document, const TomlTable& table,
+                      StatisticSpecification& statistic) {
+  const toml::array& pairs = table.get_array("differences");
+  const Kind& kind = kind_of(statistic);
+  if (!kind.is_one_number()) {
+    table.refuse("differences", "does not apply to kind = " + quoted_text(kind.name()) +
+                                    ", which is more than one number; remove it");
+  }
+  if (pairs.empty()) table.refuse("differences", "must have at least one entry; or remove it");
+  if (pairs.size() > Specification::max_statistics) {
+    table.refuse("differences",
+                 "has more than " + std::to_string(Specification::max_statistics) + " entries; use fewer");
+  }
+  const auto refuse = [&](const toml::node& node, const std::string& rule) {
+    document.refuse(node, table.context(), "differences", rule);
+  };
+  const auto group_of = [&](const toml::node& node) {
+    std::size_t group = 0;
+    std::size_t groups = 0;
+    if (statistic.key_texts.empty()) {
+      const Rational key = document.number(node, table.context(), "differences");
+      const auto& keys = statistic.key_numbers;
+      groups = keys.size();
+      group = static_cast<std::size_t>(std::find(keys.begin(), keys.end(), key) - keys.begin());
+    } else {
+      const auto& keys = statistic.key_texts;
+      groups = keys.size();
+      const auto* text = node.as_string();
+      if (text == nullptr) refuse(node, "must name keys of the groups, texts in quotes");
+      group = static_cast<std::size_t>(std::find(keys.begin(), keys.end(), text->get()) - keys.begin());
+    }
+    if (group == groups) refuse(node, "is none of the keys of group_by; name two of them");
+    return group;
+  };
+  for (const toml::node& node : pairs) {
+    const toml::array* pair = node.as_array();
+    if (pair == nullptr || pair->size() != 2)
+      refuse(node, "must be pairs of keys, [[\"a\", \"b\"]] for what a has more than b");
+    const std::pair<std::size_t, std::size_t> groups{group_of((*pair)[0]), group_of((*pair)[1])};
+    if (groups.first == groups.second) refuse(node, "a group does not differ from itself; name two groups");
+    const auto& known = statistic.differences;
+    if (std::find(known.begin(), known.end(), groups) != known.end())
+      refuse(node, "names a difference twice; remove one");
+    statistic.differences.push_back(groups);
+  }
+}
+
+// group_by, keys, the limits of a unit's groups and what groups are compared.
+void read_groups(const TomlDocument& document, const TomlTable& table, const Specification& specification,
                  StatisticSpecification& statistic) {
   if (!table.has("group_by")) {
-    for (const std::string key :
-         {"keys", "max_groups_per_unit", "max_rows_per_group_per_unit", "expected_group_size"}) {
+    for (const std::string key : {"keys", "max_groups_per_unit", "max_rows_per_group_per_unit",
+                                  "expected_group_size", "differences"}) {
       if (table.has(key)) table.refuse(key, "applies only with group_by; name the column, or remove it");
     }
     return;
@@ -433,6 +482,7 @@ void read_groups(const TomlTable& table, const Specification& specification,
   statistic.groups_per_unit = read_group_limit(table, specification);
   if (table.has("expected_group_size"))
     statistic.expected_group_size = table.get_count("expected_group_size");
+  if (table.has("differences")) read_differences(document, table, statistic);
   if (specification.is_constant(statistic)) {
     table.refuse("group_by", "does not go with a statistic that is a public constant; remove the statistic");
   }
@@ -468,7 +518,7 @@ class StatisticReader {
       if (range_is_known) faults_.hold([&] { read_mechanism(table_, specification_, statistic_); });
       faults_.hold([&] { read_expectations(table_, specification_, statistic_); });
     }
-    faults_.hold([&] { read_groups(table_, specification_, statistic_); });
+    faults_.hold([&] { read_groups(document_, table_, specification_, statistic_); });
     faults_.hold([&] {
       // Bounds that cannot be read might be those of a constant, which needs no price.
       read_price(table_, !values_are_known || specification_.is_constant(statistic_), statistic_);
@@ -548,14 +598,30 @@ std::vector<StatisticSpecification> read_statistics(const TomlDocument& document
   }
   std::vector<StatisticSpecification> statistics;
   std::set<std::string> names;
+  std::set<std::string> differences;  // which reports list beside the statistics
   for (const toml::node& node : *nodes) {
     statistics.push_back(
         StatisticReader(document, *node.as_table(), statistics.size() + 1, specification, faults).read());
     const StatisticSpecification& statistic = statistics.back();
-    if (statistic.name.empty() || names.insert(statistic.name).second) continue;
-    faults.add(
-        Error(ErrorCode::invalid_argument, "name",
-              specification.place(statistic) + "another statistic has the same name; rename one of them"));
+    if (!statistic.name.empty() && !names.insert(statistic.name).second) {
+      faults.add(
+          Error(ErrorCode::invalid_argument, "name",
+                specification.place(statistic) + "another statistic has the same name; rename one of them"));
+    }
+    for (const auto& groups : statistic.differences) {
+      if (!differences.insert(statistic.name_of_difference(groups)).second) {
+        faults.add(Error(ErrorCode::invalid_argument, "differences",
+                         specification.place(statistic) + "differences: two would be called " +
+                             quoted_text(statistic.name_of_difference(groups)) +
+                             " in the report; remove one, or rename the statistic"));
+      }
+    }
+  }
+  for (const StatisticSpecification& statistic : statistics) {
+    if (differences.count(statistic.name) == 0) continue;
+    faults.add(Error(ErrorCode::invalid_argument, "name",
+                     specification.place(statistic) +
+                         "a difference has the same name in the report; rename this statistic"));
   }
   return statistics;
 }
@@ -572,6 +638,15 @@ std::vector<std::string> parts_of(StatisticKind kind, Neighbors neighbors) {
 
 std::string to_string(StatisticKind kind) {
   return kind_of(kind).name();
+}
+
+std::string StatisticSpecification::key_text(std::size_t group) const {
+  return key_texts.empty() ? to_string(key_numbers.at(group)) : key_texts.at(group);
+}
+
+std::string StatisticSpecification::name_of_difference(
+    const std::pair<std::size_t, std::size_t>& groups) const {
+  return name + ": " + key_text(groups.first) + " - " + key_text(groups.second);
 }
 
 Specification Specification::read(const std::filesystem::path& path,

@@ -331,6 +331,22 @@ double covariance_accuracy(const Bounds& x, const Bounds& y, const NoisyPart& co
                     covariance_range(x, y), enclose());
 }
 
+double sum_accuracy(const NoisyPart& one, const OutputRange& values, std::uint64_t numbers,
+                    const FailureRate& alpha) {
+  const FloatEnvironment environment;
+  OutputRange kept = values;
+  if (one.noise.lower) kept.lower = std::max(kept.lower.value_or(*one.noise.lower), *one.noise.lower);
+  if (one.noise.upper) kept.upper = std::min(kept.upper.value_or(*one.noise.upper), *one.noise.upper);
+  const ErrorLaw law(one.noise, kept, one.integer);
+  const auto times = static_cast<double>(numbers);
+  const double error = error_of_sums(law, times, {{{1, times}}}, to_double_down(Rational(alpha.value() / 2)),
+                                     [](const std::vector<double>& tails) { return tails.front(); });
+  if (!std::isfinite(error)) return error;
+  const bool integers = one.integer && one.noise.kind != NoiseKind::notes && one.noise.grid.exponent() >= 0;
+  if (integers) return std::floor(error);
+  return to_double_up(Rational(Rational(error) + one.rounding_error * times));
+}
+
 double planned_mean_accuracy(const Bounds& bounds, std::uint64_t size, const NoisyPart& count,
                              const NoisyPart& sum, const FailureRate& alpha) {
   const FloatEnvironment environment;

@@ -64,7 +64,7 @@ TEST(Population, IntervalsCoverThePopulation) {
   std::mt19937_64 engine(79);
   std::bernoulli_distribution draw(share);
   for (const std::string& text :
-       {add_remove + mean, change_one + mean, change_one + bins, change_one + range}) {
+       {add_remove + mean, add_remove + bins, change_one + mean, change_one + bins, change_one + range}) {
     const Plan plan(Specification::parse(text, "s.toml"));
     int misses = 0;
     double width = 0;

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "snapdp/framework/chunk.h"
@@ -97,7 +98,14 @@ struct StatisticSpecification {
   std::vector<std::string> key_texts;
   AtomType key_type = AtomType::real;         // of the column of the groups
   std::optional<GroupLimit> groups_per_unit;  // what of a unit's rows counts
-  int line = 0;                               // where it stands in the file, for messages
+  // Pairs of groups, by their places among the keys, whose difference is told: the first less the second.
+  std::vector<std::pair<std::size_t, std::size_t>> differences;
+  int line = 0;  // where it stands in the file, for messages
+
+  // A key as it is written, "a" or "1/3".
+  std::string key_text(std::size_t group) const;
+  // What a report calls a difference: "income: a - b".
+  std::string name_of_difference(const std::pair<std::size_t, std::size_t>& groups) const;
 };
 
 struct Specification {

@@ -18,6 +18,7 @@
 
 #include "snapdp/framework/domain.h"
 #include "snapdp/mechanism/accuracy.h"
+#include "snapdp/mechanism/bounds.h"
 #include "snapdp/mechanism/noise.h"
 
 namespace snapdp {
@@ -67,6 +68,12 @@ double correlation_accuracy(const Bounds& x, const Bounds& y, const CorrelationP
 // bounds or all without.
 double correlation_accuracy(const NoisyPart& covariance, const NoisyPart& variance_x,
                             const NoisyPart& variance_y, const FailureRate& alpha);
+
+// Of a sum or a difference of so many released numbers of the same law, each with noise of its own: known
+// beforehand. `one` is any of them, its value does not matter. `values` is where the exact numbers lie; those
+// that the noise's bounds cut off count as what they are clamped to.
+double sum_accuracy(const NoisyPart& one, const OutputRange& values, std::uint64_t numbers,
+                    const FailureRate& alpha);
 
 // Known beforehand, of every dataset of `size` rows; at most the width of the public range. The values of the
 // parts do not matter.

@@ -26,6 +26,7 @@ class HistogramKind final : public Kind {
              }}};
   }
   bool is_integer(const StatisticSpecification&) const override { return true; }
+  bool is_one_number() const override { return false; }
   bool is_count() const override { return true; }
   NumberRange public_range(const std::vector<DecimalBounds>&, std::optional<std::uint64_t> size,
                            int) const override {
@@ -37,12 +38,14 @@ class HistogramKind final : public Kind {
   void add_values(ShownEntry& entry, const PlannedStatistic& planned, const ShownValues& values,
                   std::size_t group) const override {
     const std::size_t first = group * planned.bins.size();
+    const std::vector<ShownInterval> shares = population_shares_of(planned, values, group);
     entry.bins.reserve(planned.bins.size());
     for (const std::string& label : planned.bins) {
-      const std::size_t index = first + entry.bins.size();
-      ShownBin& bin =
-          entry.bins.emplace_back(ShownBin{label, {}, {}, population_share_of(planned, values, index)});
-      if (values.any()) bin.value = released_number(planned, values, index);
+      const std::size_t place = entry.bins.size();
+      ShownBin& bin = entry.bins.emplace_back(
+          ShownBin{label, {}, {}, population_share_of(planned, values, first + place)});
+      if (!shares.empty()) bin.population = shares[place];
+      if (values.any()) bin.value = released_number(planned, values, first + place);
     }
   }
 };

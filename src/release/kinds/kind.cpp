@@ -95,6 +95,13 @@ NoisyPart noisy_part(const PlannedMeasurement& planned, const Dyadic& value) {
   return {value, planned.measurement.mechanism().noise(), rounding, domain.integer};
 }
 
+NoisyParts noisy_parts_of(const PlannedStatistic& planned, const ShownValues& values, std::size_t group) {
+  NoisyParts parts;
+  for (std::size_t i = 0; i < planned.measurements.size(); ++i)
+    parts[planned.measurements[i].part] = noisy_part(planned.measurements[i], (*values.released())[i][group]);
+  return parts;
+}
+
 Dyadic expected_part(const std::string& part, const ExpectedRows& expected, const Rational& correlation) {
   const auto covariance = [&](std::size_t x, std::size_t y) {
     return Rational(expected.deviations[x] * expected.deviations[y] * (x == y ? Rational(1) : correlation));

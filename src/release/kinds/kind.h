@@ -76,6 +76,8 @@ using NoisyParts = std::map<std::string, NoisyPart>;
 
 // A part with its noise, when `value` is what it came out as.
 NoisyPart noisy_part(const PlannedMeasurement& planned, const Dyadic& value);
+// The parts of all rows, or of group `group`, as they were released.
+NoisyParts noisy_parts_of(const PlannedStatistic& planned, const ShownValues& values, std::size_t group);
 
 // What is guessed of the data that a statistic is computed from: numbers of the columns less the middles of their
 // bounds.
@@ -168,6 +170,8 @@ class Kind {
   // Where its exact numbers lie, whatever the rows are; `size` where the number of rows is public.
   virtual NumberRange public_range(const std::vector<DecimalBounds>& bounds,
                                    std::optional<std::uint64_t> size, int order) const;
+  // Whether it is one number, of all rows or of each group.
+  virtual bool is_one_number() const { return true; }
   // Whether its numbers count rows, or values: none is below 0 without noise.
   virtual bool is_count() const { return false; }
   // Whether its sign is what is asked for.

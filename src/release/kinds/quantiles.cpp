@@ -117,6 +117,7 @@ class QuantilesKind final : public Kind {
              }}};
   }
   bool is_integer(const StatisticSpecification&) const override { return true; }
+  bool is_one_number() const override { return !has_key("quantiles"); }
   bool has_unit_of_column() const override { return true; }
   // Counts that are clamped to what they can be are off to one side, and sums of many of them far. Precision mode needs
   // bounds: there they are so wide that they practically never bind.

@@ -1,0 +1,16 @@
+// What is told of how groups differ: read off what is released of them, at no further cost.
+#pragma once
+
+#include <vector>
+
+#include "release/report_model.h"
+
+namespace snapdp::release_internal {
+
+constexpr const char* difference_kind = "difference";
+
+// One for each pair of the specification's. `shown` is the statistic itself, with the values of `values`.
+std::vector<ShownStatistic> differences_of(const PlannedStatistic& planned, const ShownStatistic& shown,
+                                           const ShownValues& values);
+
+}  // namespace snapdp::release_internal
