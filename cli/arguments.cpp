@@ -50,10 +50,6 @@ OptionNames options_of(const CLI::App& tool, std::span<const char* const> words)
   return names;
 }
 
-[[noreturn]] void refuse(const std::string& option, const std::string& rule) {
-  throw Error(ErrorCode::invalid_argument, option, option + ": " + rule);
-}
-
 std::vector<std::string> subcommand_names(const CLI::App* app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app->get_subcommands([](const CLI::App*) { return true; }))
@@ -109,13 +105,13 @@ void check_words(const CLI::App& tool, std::span<const char* const> words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
     const std::string option = before.empty() ? "argument " + std::to_string(i + 1) : std::string(before);
-    if (word.empty()) refuse(option, "is empty; give a value, or leave it out");
+    if (word.empty()) refuse(option, ": is empty; give a value, or leave it out");
     const std::string_view name = word.substr(0, word.find('='));
     const bool known = !only_values && all.contains(name);
     if (known && name.size() + 1 == word.size())
-      refuse(std::string(name), "is empty; give a value behind the =, or leave the option out");
+      refuse(std::string(name), ": is empty; give a value behind the =, or leave the option out");
     if (known && !before.empty()) {
-      refuse(option, "is followed by " + std::string(name) + " where its value belongs; give one (./" +
+      refuse(option, ": is followed by " + std::string(name) + " where its value belongs; give one (./" +
                          std::string(name) + " names a file that is called so)");
     }
     only_values = only_values || word == "--";
@@ -127,11 +123,15 @@ void check_words(const CLI::App& tool, std::span<const char* const> words) {
 
 void check_repetitions(const CLI::App& tool) {
   for (const CLI::App* app = &tool;;) {
-    if (const CLI::Option* option = find_repeated(app)) refuse(name_of(*option), repeated(*option));
+    if (const CLI::Option* option = find_repeated(app)) refuse(name_of(*option), ": " + repeated(*option));
     const std::vector<CLI::App*> next = app->get_subcommands();
     if (next.empty()) return;
     app = next.front();
   }
+}
+
+void refuse(const std::string& option, const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, option, option + message);
 }
 
 std::string explain(const CLI::App& tool, const CLI::ParseError& error) {

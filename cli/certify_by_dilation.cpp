@@ -56,7 +56,7 @@ DilationQuestion question_of(const MechanismQuestion& given) {
 // --value, or else both ends of the range and what lies between.
 std::vector<double> values_of(const MechanismQuestion& given) {
   if (given.value) return {*given.value};
-  std::vector<double> values{default_value(given.lower, given.upper, given.noise)};
+  std::vector<double> values{middle_value({.lower = given.lower, .upper = given.upper, .kind = given.noise})};
   if (given.lower) values.push_back(*given.lower);
   if (given.upper) values.push_back(*given.upper);
   std::sort(values.begin(), values.end());

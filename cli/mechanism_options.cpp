@@ -10,10 +10,6 @@ namespace snapdp::cli {
 
 using namespace release_internal;
 
-void refuse(const std::string& option, const std::string& message) {
-  throw Error(ErrorCode::invalid_argument, option, option + message);
-}
-
 namespace {
 
 Rational positive(const std::string& text, const std::string& option) {
@@ -177,57 +173,28 @@ void MechanismQuestion::require_range(const std::string& why) const {
   if (!has_range()) refuse(lower ? "--upper" : "--lower", ": is missing; " + why);
 }
 
-Mechanism MechanismQuestion::mechanism(const Rational& loss) const {
+MechanismOptions MechanismQuestion::options(const Rational& loss) const {
   if (has_range() && *lower == *upper) {
     refuse("--lower", " = " + to_string(*lower) +
                           ": must be less than --upper: between equal bounds the statistic is a public "
                           "constant and needs no noise");
   }
   if (noise == NoiseKind::notes) require_range(precision_needs_range);
-  return Mechanism({.epsilon = loss,
-                    .sensitivity = sensitivity,
-                    .lower = lower,
-                    .upper = upper,
-                    .grid = grid,
-                    .integer = integer && noise != NoiseKind::notes,
-                    .noise = noise,
-                    .precision = precision});
-}
-
-Mechanism MechanismQuestion::mechanism(const Rational& loss, double from, double to) const {
-  MechanismQuestion other = *this;
-  other.lower = from;
-  other.upper = to;
-  return other.mechanism(loss);
+  return {.epsilon = loss,
+          .sensitivity = sensitivity,
+          .lower = lower,
+          .upper = upper,
+          .grid = grid,
+          .integer = integer && noise != NoiseKind::notes,
+          .noise = noise,
+          .precision = precision};
 }
 
 Rational MechanismQuestion::epsilon_for(const Rational& accuracy) const {
-  if (noise != NoiseKind::notes) {
-    EpsilonQuery query{.sensitivity = sensitivity.rational(), .accuracy = accuracy, .alpha = alpha};
-    query.grid = grid;
-    query.integer = integer;
-    query.noise = noise;
-    if (has_range() && *lower < *upper) query.range = to_double_up(Rational(*upper) - Rational(*lower));
-    Rational least = epsilon_for_accuracy(query);
-    mechanism(least);  // refuses what is no mechanism
-    return least;
-  }
-  // What else is wrong is said before the search takes it for too little.
-  if (has_range() && accuracy >= Rational(*upper) - Rational(*lower)) {
-    refuse("--target-accuracy",
-           " = " + to_string(accuracy) + ": is not below the width of the range; any guess is that accurate");
-  }
-  if (!has_range() || *lower == *upper || !grid.is_automatic()) mechanism(1);
-  std::optional<Rational> also;
-  if (integer && has_range()) also = last_epsilon_on_grid(sensitivity.rational(), *lower, *upper, Grid(0));
-  const std::optional<Rational> least = least_epsilon(
-      [&](const Rational& loss) { return this->accuracy(mechanism(loss)).tight <= accuracy; }, also);
-  if (!least) {
-    refuse("--target-accuracy", " = " + to_string(accuracy) +
-                                    ": no epsilon reaches it in precision mode between these bounds; ask for "
-                                    "less, raise --precision, or choose --mode exact");
-  }
-  return *least;
+  MechanismOptions asked = options(0);
+  asked.integer = integer;
+  return naming_option("accuracy", "--target-accuracy",
+                       [&] { return epsilon_for_accuracy(asked, accuracy, alpha); });
 }
 
 Rational MechanismQuestion::chosen_epsilon() const {
@@ -238,14 +205,6 @@ std::string clamp_text(const std::optional<double>& lower, const std::optional<d
   if (lower && upper) return "[" + to_string(*lower) + ", " + to_string(*upper) + "]";
   if (lower) return to_string(*lower) + " or more";
   return upper ? to_string(*upper) + " or less" : "";
-}
-
-double default_value(const std::optional<double>& lower, const std::optional<double>& upper,
-                     NoiseKind noise) {
-  if (!lower || !upper) return lower ? std::max(*lower, 0.0) : std::min(upper.value_or(0), 0.0);
-  const Rational middle = (Rational(*lower) + Rational(*upper)) / 2;
-  const double value = to_double_nearest(noise == NoiseKind::geometric ? Rational(floor(middle)) : middle);
-  return value == 0 ? 0.0 : value;
 }
 
 }  // namespace snapdp::cli

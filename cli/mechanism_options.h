@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "arguments.h"
 #include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/mechanism.h"
 
@@ -31,9 +32,6 @@ struct MechanismArguments {
   bool json = false;
 };
 
-// Throws invalid_argument naming the option; `message` goes on after its name.
-[[noreturn]] void refuse(const std::string& option, const std::string& message);
-
 // Declares the options of the noise and its bounds; `bounds` says what --lower and --upper mean to this command, and
 // `epsilon` what else may be given.
 void add_noise_options(CLI::App& command, MechanismArguments& arguments, const std::string& epsilon,
@@ -56,9 +54,8 @@ struct MechanismQuestion {
   void require_range(const std::string& why) const;
 
   // The mechanism with this privacy loss, between the bounds.
-  Mechanism mechanism(const Rational& loss) const;
-  // The same between other bounds.
-  Mechanism mechanism(const Rational& loss, double from, double to) const;
+  MechanismOptions options(const Rational& loss) const;
+  Mechanism mechanism(const Rational& loss) const { return Mechanism(options(loss)); }
   // How near it comes, at --alpha, for every value there is.
   Accuracy accuracy(const Mechanism& mechanism) const {
     return accuracy_of({mechanism.noise(), alpha, 0, values()});
@@ -88,9 +85,5 @@ struct MechanismQuestion {
 
 // What bounds do, in words: "[0, 20]", "0 or more", "20 or less"; nothing without bounds.
 std::string clamp_text(const std::optional<double>& lower, const std::optional<double>& upper);
-
-// The value that a law is asked for when none is given: the middle of the range; with one bound the value inside it that
-// is nearest to 0; 0 without bounds. A whole number for geometric noise.
-double default_value(const std::optional<double>& lower, const std::optional<double>& upper, NoiseKind noise);
 
 }  // namespace snapdp::cli

@@ -36,10 +36,6 @@ constexpr double inner_width = 648;
 constexpr double inner_height = 332;
 constexpr double title_gap = 62;
 
-[[noreturn]] void refuse(const std::string& option, const std::string& why) {
-  throw Error(ErrorCode::invalid_argument, option, option + ": " + why);
-}
-
 // Whether a double holds every number on the axis and tells its ends apart.
 bool is_drawable(const Axis& axis) {
   if (axis.logarithmic && !(axis.from >= std::numeric_limits<double>::min())) return false;
@@ -49,7 +45,7 @@ bool is_drawable(const Axis& axis) {
 Panel panel_of(Svg& svg, const std::string& title, const Axis& x, const Axis& y) {
   if (!is_drawable(x) || !is_drawable(y)) {
     refuse("--epsilon",
-           "the numbers to draw are too large, too small or too near to each other for doubles; choose an "
+           ": the numbers to draw are too large, too small or too near to each other for doubles; choose an "
            "epsilon "
            "nearer to 1, or bring bounds and value nearer to 0");
   }
@@ -107,7 +103,7 @@ std::string plot_accuracy(const MechanismQuestion& question) {
     }
   }
   if (!std::isfinite(greatest) || !(greatest > 0) || !(least <= greatest)) {
-    refuse("--epsilon", "the accuracies around it have no picture; choose one nearer to 1");
+    refuse("--epsilon", ": the accuracies around it have no picture; choose one nearer to 1");
   }
   for (Points* points : {&tight, &conservative, &laplace}) {
     for (auto& [x, y] : *points) y = std::max(y, least);
@@ -158,7 +154,7 @@ std::string plot_bias(const MechanismQuestion& question) {
   constexpr int steps = 960;
   if (!std::isfinite((to - from) * steps)) {
     refuse("--epsilon",
-           "the values to draw lie near or beyond the largest double; raise it, or bring bounds nearer");
+           ": the values to draw lie near or beyond the largest double; raise it, or bring bounds nearer");
   }
   const bool integers = question.integer && mechanism.kind() != NoiseKind::notes;
   Points curve;
@@ -215,8 +211,7 @@ std::string plot_law(const MechanismQuestion& question) {
   const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
   const Noise noise = mechanism.noise().centered();
   const double origin = mechanism.noise().origin().to_double_nearest();
-  const double value = question.value ? mechanism.noise().centered(*question.value)
-                                      : default_value(noise.lower, noise.upper, noise.kind);
+  const double value = question.value ? mechanism.noise().centered(*question.value) : middle_value(noise);
   const OutputLaw law(noise, value);
   const double center = law.value() < noise.lower.value_or(law.value())   ? *noise.lower
                         : law.value() > noise.upper.value_or(law.value()) ? *noise.upper
@@ -316,7 +311,8 @@ void check_name(const std::string& output) {
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   if (extension != ".svg")
-    refuse("--output", quoted_path(output) + ": a picture is SVG, and its file's name must end in .svg");
+    refuse("--output",
+           ": " + quoted_path(output) + ": a picture is SVG, and its file's name must end in .svg");
 }
 
 void add_kind(CLI::App& plot, Commands& commands, const char* name, const char* description,
@@ -330,7 +326,7 @@ void add_kind(CLI::App& plot, Commands& commands, const char* name, const char* 
       ->required();
   add_mechanism_options(*command, arguments->mechanism);
   commands[command] = {[arguments, draw] {
-                         if (arguments->mechanism.json) refuse("--json", "a picture is SVG; leave it out");
+                         if (arguments->mechanism.json) refuse("--json", ": a picture is SVG; leave it out");
                          check_name(arguments->output);
                          const std::string svg = draw(MechanismQuestion(arguments->mechanism));
                          write_file(arguments->output, svg, Readers::umask);

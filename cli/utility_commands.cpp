@@ -73,14 +73,8 @@ void print(const TextTable& table) {
 // The probability of an error larger than `at`: for the value, or else the largest over all values.
 double miss_of(const Mechanism& mechanism, const MechanismQuestion& question, const Rational& at) {
   if (question.value) return ReleaseLaw(mechanism.noise(), *question.value).miss(at);
-  if (mechanism.kind() != NoiseKind::geometric) {
-    const bool exact = mechanism.kind() == NoiseKind::exact;
-    return worst_miss(mechanism.noise(), at, exact ? question.values() : std::nullopt);
-  }
-  Noise free = mechanism.noise();
-  free.lower.reset();
-  free.upper.reset();
-  return OutputLaw(free, 0).miss(at);  // the same for every integer
+  const bool exact = mechanism.kind() == NoiseKind::exact;
+  return worst_miss(mechanism.noise(), at, exact ? question.values() : std::nullopt);
 }
 
 void accuracy(const MechanismArguments& arguments) {
@@ -143,8 +137,7 @@ void law(const MechanismArguments& arguments, bool csv) {
   }
   const MechanismQuestion question(arguments);
   const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
-  const double value = question.value ? *question.value
-                                      : default_value(mechanism.lower(), mechanism.upper(), mechanism.kind());
+  const double value = question.value ? *question.value : middle_value(mechanism.noise());
   const ReleaseLaw law(mechanism.noise(), value);
   const OutputLaw::Table rows =
       law.table(csv || arguments.json ? most_rows_of_a_list : most_rows_of_a_table + 1);
@@ -293,45 +286,12 @@ std::optional<Widened> notes_bounds(const MechanismQuestion& question, const Rat
                             : notes_half_width_for_accuracy(query, *question.target, question.alpha));
 }
 
-struct Minimal {
-  Widened bounds;
-  double binding_probability;
-  Mechanism mechanism;  // between the bounds
-};
-
-Minimal minimal_of(const MechanismQuestion& question, const Rational& epsilon, const Rational& middle,
-                   const Rational& half_range) {
-  if (question.noise != NoiseKind::notes) {
-    MechanismQuestion free = question;
-    free.lower.reset();
-    free.upper.reset();
-    const Mechanism unbounded = free.mechanism(epsilon);
-    const ChosenBounds chosen =
-        minimal_bounds(unbounded.noise(), {*question.lower, *question.upper}, question.gamma);
-    const double half_width = to_double_up((Rational(chosen.upper) - Rational(chosen.lower)) / 2);
-    return {{half_width, chosen.lower, chosen.upper},
-            chosen.binding_probability,
-            question.mechanism(epsilon, chosen.lower, chosen.upper)};
-  }
-  // The noise of precision mode depends on the bounds, if hardly, and grows with them: repeat until it stays.
-  const double range = to_double_up(half_range);
-  double scale = to_double_up(question.sensitivity.rational() / epsilon);
-  if (!std::isfinite(scale)) question.mechanism(epsilon);  // says what is wrong
-  Grid grid = Grid::at_least(Rational(scale));
-  constexpr int most_rounds = 200;
-  for (int round = 0; round < most_rounds; ++round) {
-    const ChosenBounds chosen =
-        minimal_bounds({.scale = scale, .grid = grid}, {-range, range}, question.gamma);
-    const Widened bounds = around(middle, chosen.upper);
-    Mechanism mechanism = question.mechanism(epsilon, bounds.lower, bounds.upper);
-    if (mechanism.scale() == scale && mechanism.grid() == grid)
-      return {bounds, chosen.binding_probability, std::move(mechanism)};
-    scale = mechanism.scale();
-    grid = mechanism.grid();
-  }
-  throw Error(ErrorCode::invalid_argument, "--precision",
-              "--precision: is too low for this epsilon: wider bounds take more noise, which takes wider "
-              "bounds; raise it");
+MinimalMechanism minimal_of(const MechanismQuestion& question, const Rational& epsilon) {
+  return naming_option("epsilon", "--epsilon", [&] {
+    return naming_option("precision", "--precision", [&] {
+      return minimal_mechanism(question.options(epsilon), {*question.lower, *question.upper}, question.gamma);
+    });
+  });
 }
 
 void bound(const MechanismArguments& arguments) {
@@ -351,7 +311,7 @@ void bound(const MechanismArguments& arguments) {
     epsilon = free.epsilon_for(*question.target);
   } else {
     const std::optional<Rational> least = least_epsilon([&](const Rational& loss) {
-      const Mechanism mechanism = minimal_of(question, loss, middle, half_range).mechanism;
+      const Mechanism mechanism = minimal_of(question, loss).mechanism;
       return question.accuracy(mechanism).tight <= *question.target;
     });
     if (!least) {
@@ -362,16 +322,17 @@ void bound(const MechanismArguments& arguments) {
     epsilon = *least;
   }
   const std::optional<Widened> notes = notes_bounds(question, middle, half_range);
-  const Minimal minimal = minimal_of(question, epsilon, middle, half_range);
+  const MinimalMechanism minimal = minimal_of(question, epsilon);
+  const Widened least_bounds{minimal.half_width, minimal.bounds.lower, minimal.bounds.upper};
   const auto interval = [](const Widened& bounds) {
     return Json::array({number(bounds.lower), number(bounds.upper)});
   };
   if (arguments.json) {
     print({{"notes", notes ? number(notes->half_width) : Json()},
-           {"minimal", number(minimal.bounds.half_width)},
-           {"binding_probability", number(minimal.binding_probability)},
+           {"minimal", number(minimal.half_width)},
+           {"binding_probability", number(minimal.bounds.binding_probability)},
            {"notes_bounds", notes ? interval(*notes) : Json()},
-           {"minimal_bounds", interval(minimal.bounds)}});
+           {"minimal_bounds", interval(least_bounds)}});
     return;
   }
   const auto row = [](const Widened& bounds) {
@@ -379,9 +340,9 @@ void bound(const MechanismArguments& arguments) {
            to_string(bounds.upper) + "]";
   };
   TextTable table = two_columns("bounds", "P(output is clamped) <= " + arguments.gamma);
-  table.add({"minimal", row(minimal.bounds)});
+  table.add({"minimal", row(least_bounds)});
   table.add({"notes", notes ? row(*notes) : "their formula needs a precision of 118 bits or more"});
-  table.add({"binding probability", shown(minimal.binding_probability) + "  at the minimal bounds"});
+  table.add({"binding probability", shown(minimal.bounds.binding_probability) + "  at the minimal bounds"});
   add_mechanism_rows(table, minimal.mechanism);
   print(table);
 }

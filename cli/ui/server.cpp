@@ -125,8 +125,7 @@ class PageServer::Implementation {
         const std::lock_guard one_at_a_time(mutex_);
         answer = answer_({request.path.substr(secret_.size() + 1), request.body, request.method == "POST",
                           [&](const std::string& name) {
-                            return request.has_param(name.c_str()) ? request.get_param_value(name.c_str())
-                                                                   : std::string();
+                            return request.has_param(name) ? request.get_param_value(name) : std::string();
                           }});
       } catch (const std::exception&) {
         write_standard_error("snapdp: a request of the page failed inside the program\n");

@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "mechanism/clamped_search.h"
+#include "mechanism/option_checks.h"
 #include "mechanism/output_tails.h"
 #include "numeric/shared/certified.h"
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
+#include "snapdp/mechanism/law.h"
 
 namespace snapdp {
 
@@ -24,11 +26,7 @@ using certified::certify;
 using certified::Constant;
 using certified::Fast;
 using certified::Undecided;
-
-[[noreturn]] void refuse(std::string_view parameter, const std::string& given, const std::string& rule) {
-  throw Error(ErrorCode::invalid_argument, std::string(parameter),
-              std::string(parameter) + " = " + given + ": " + rule);
-}
+using option_checks::refuse;
 
 void check_common(const Rational& rounding_error, const std::optional<double>& range) {
   if (rounding_error < 0) {
@@ -118,7 +116,7 @@ FailureRate::FailureRate(double value, std::string_view parameter)
 FailureRate::FailureRate(Rational value, std::string_view parameter) : value_(std::move(value)) {
   const FloatEnvironment environment;
   if (value_ <= 0 || value_ >= 1) {
-    refuse(parameter, to_string(value_),
+    refuse(std::string(parameter), to_string(value_),
            "a probability of failure lies strictly between 0 and 1, such as 0.05");
   }
 }
@@ -250,10 +248,13 @@ double worst_miss(const Noise& noise, const Rational& accuracy, std::optional<Gr
   const Grid grid = noise.grid;
   check_shape(noise);
   if (values) check_grid(*values);
-  if (noise.kind == NoiseKind::geometric) {
-    refuse("noise", "\"geometric\"", "it misses every integer alike; see OutputLaw::miss");
-  }
   if (accuracy < 0) refuse("accuracy", to_string(accuracy), "must not be negative");
+  if (noise.kind == NoiseKind::geometric) {
+    Noise free = noise;
+    free.lower.reset();
+    free.upper.reset();
+    return OutputLaw(free, 0).miss(accuracy);
+  }
   return certify([&](auto zero) {
     using Real = decltype(zero);
     const Real a = in_units<Real>(accuracy, grid);

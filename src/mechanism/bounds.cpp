@@ -114,6 +114,50 @@ ChosenBounds minimal_bounds(const Noise& noise, const StatisticRange& range, con
   return bounds;
 }
 
+MinimalMechanism minimal_mechanism(const MechanismOptions& options, const StatisticRange& range,
+                                   const FailureRate& gamma) {
+  const FloatEnvironment environment;
+  const auto between = [&](const ChosenBounds& bounds) {
+    MechanismOptions with = options;
+    with.lower = bounds.lower;
+    with.upper = bounds.upper;
+    return Mechanism(with);
+  };
+  if (options.noise != NoiseKind::notes) {
+    MechanismOptions free = options;
+    free.lower.reset();
+    free.upper.reset();
+    const ChosenBounds bounds = minimal_bounds(Mechanism(free).noise(), range, gamma);
+    const Rational width = Rational(bounds.upper) - Rational(bounds.lower);
+    return {bounds, to_double_up(Rational(width / 2)), between(bounds)};
+  }
+  const Rational middle = (Rational(range.lower) + Rational(range.upper)) / 2;
+  const double half_range = to_double_up(Rational((Rational(range.upper) - Rational(range.lower)) / 2));
+  double scale = to_double_up(Rational(options.sensitivity.rational() / options.epsilon));
+  if (!std::isfinite(scale)) static_cast<void>(between({range.lower, range.upper, 0}));  // says what is wrong
+  Grid grid = Grid::at_least(Rational(scale));
+  constexpr int most_rounds = 200;
+  for (int round = 0; round < most_rounds; ++round) {
+    const ChosenBounds about_zero =
+        minimal_bounds({.scale = scale, .grid = grid}, {-half_range, half_range}, gamma);
+    if (!std::isfinite(about_zero.upper)) {
+      throw Error(ErrorCode::invalid_argument, "epsilon",
+                  "epsilon: is too small: bounds that rarely bind lie beyond the largest double; raise it");
+    }
+    const Rational half_width(about_zero.upper);
+    const ChosenBounds bounds{to_double_down(Rational(middle - half_width)),
+                              to_double_up(Rational(middle + half_width)), about_zero.binding_probability};
+    Mechanism mechanism = between(bounds);
+    if (mechanism.scale() == scale && mechanism.grid() == grid)
+      return {bounds, about_zero.upper, std::move(mechanism)};
+    scale = mechanism.scale();
+    grid = mechanism.grid();
+  }
+  throw Error(ErrorCode::invalid_argument, "precision",
+              "precision: is too low for this epsilon: wider bounds take more noise, which takes wider "
+              "bounds; raise it");
+}
+
 namespace {
 
 // `epsilon` is a formula for certify(); `parameter` and `given` are what it comes from.

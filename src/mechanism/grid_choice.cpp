@@ -1,16 +1,15 @@
 #include <algorithm>
 #include <charconv>
 
+#include "mechanism/option_checks.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/noise.h"
 
 namespace snapdp {
-namespace {
 
-[[noreturn]] void refuse(std::string_view parameter, const std::string& given, const std::string& rule) {
-  throw Error(ErrorCode::invalid_argument, std::string(parameter),
-              std::string(parameter) + " = " + given + ": " + rule);
-}
+using mechanism_internal::option_checks::refuse;
+
+namespace {
 
 bool in_range(long exponent) {
   return exponent >= GridChoice::least_exponent && exponent <= GridChoice::greatest_exponent;
@@ -39,9 +38,11 @@ GridChoice GridChoice::parse(std::string_view text, std::string_view parameter) 
   const bool power = text.starts_with("2^");
   const auto [stop, status] = std::from_chars(text.data() + (power ? 2 : 0), end, exponent);
   if (!power || stop != end || (status != std::errc() && status != std::errc::result_out_of_range)) {
-    refuse(parameter, shown, "must be \"auto\", \"notes\" or a power of two such as \"2^-10\"" + hint(text));
+    refuse(std::string(parameter), shown,
+           "must be \"auto\", \"notes\" or a power of two such as \"2^-10\"" + hint(text));
   }
-  if (status == std::errc::result_out_of_range || !in_range(exponent)) refuse(parameter, shown, range_rule);
+  if (status == std::errc::result_out_of_range || !in_range(exponent))
+    refuse(std::string(parameter), shown, range_rule);
   return GridChoice(Grid(exponent));
 }
 

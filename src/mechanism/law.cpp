@@ -118,6 +118,15 @@ double mechanism_internal::checked_value(const Noise& noise, double value, const
   return clamped;
 }
 
+double middle_value(const Noise& noise) {
+  if (!noise.lower || !noise.upper)
+    return noise.lower ? std::max(*noise.lower, 0.0) : std::min(noise.upper.value_or(0), 0.0);
+  const Rational middle = (Rational(*noise.lower) + Rational(*noise.upper)) / 2;
+  const bool whole = noise.kind == NoiseKind::geometric;
+  const double value = to_double_nearest(whole ? Rational(floor(middle)) : middle);
+  return value == 0 ? 0.0 : value;
+}
+
 OutputLaw::OutputLaw(const Noise& noise, double value) : noise_(noise), value_(value), clamped_(0) {
   const FloatEnvironment environment;
   check_noise(noise);

@@ -109,6 +109,56 @@ std::optional<Rational> least_epsilon(const std::function<bool(const Rational&)>
   return Dyadic(enough, exponent).rational();
 }
 
+namespace {
+
+// The noise and the grid follow from epsilon by the arithmetic of the mode, so epsilon is searched for.
+Rational epsilon_of_notes(const MechanismOptions& options, const Rational& accuracy,
+                          const FailureRate& alpha) {
+  const auto mechanism = [&](const Rational& epsilon) {
+    MechanismOptions with = options;
+    with.epsilon = epsilon;
+    with.integer = false;  // outputs are none; values may be
+    return Mechanism(with);
+  };
+  const std::string given = "accuracy = " + to_string(accuracy);
+  const bool has_range = options.lower && options.upper;
+  if (has_range && accuracy >= Rational(*options.upper) - Rational(*options.lower))
+    refuse("accuracy", given + ": is not below the width of the range; any guess is that accurate");
+  // What else is wrong is said before the search takes it for too little an epsilon.
+  if (!has_range || *options.lower >= *options.upper || !options.grid.is_automatic()) mechanism(1);
+  const std::optional<Grid> values = options.integer ? std::optional(Grid(0)) : std::nullopt;
+  std::optional<Rational> also;
+  if (values)
+    also = last_epsilon_on_grid(options.sensitivity.rational(), *options.lower, *options.upper, *values);
+  const std::optional<Rational> least = least_epsilon(
+      [&](const Rational& epsilon) {
+        return accuracy_of({mechanism(epsilon).noise(), alpha, 0, values}).tight <= accuracy;
+      },
+      also);
+  if (least) return *least;
+  refuse("accuracy", given +
+                         ": no epsilon reaches it in precision mode between these bounds; ask for less, "
+                         "raise the precision, or choose exact mode");
+}
+
+}  // namespace
+
+Rational epsilon_for_accuracy(const MechanismOptions& options, const Rational& accuracy,
+                              const FailureRate& alpha) {
+  const FloatEnvironment environment;
+  if (options.noise == NoiseKind::notes) return epsilon_of_notes(options, accuracy, alpha);
+  EpsilonQuery query{.sensitivity = options.sensitivity.rational(), .accuracy = accuracy, .alpha = alpha};
+  query.grid = options.grid;
+  query.integer = options.integer;
+  query.noise = options.noise;
+  if (options.lower && options.upper && *options.lower < *options.upper)
+    query.range = to_double_up(Rational(*options.upper) - Rational(*options.lower));
+  MechanismOptions with = options;
+  with.epsilon = epsilon_for_accuracy(query);
+  static_cast<void>(Mechanism(with));  // refuses what is no mechanism
+  return with.epsilon;
+}
+
 Rational last_epsilon_on_grid(const Rational& sensitivity, double lower, double upper, Grid values) {
   const FloatEnvironment environment;
   const Noise noise{.lower = lower, .upper = upper, .kind = NoiseKind::notes};

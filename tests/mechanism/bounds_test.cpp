@@ -189,5 +189,39 @@ TEST(Bounds, Refusals) {
   EXPECT_EQ(refused_parameter([&] { notes_half_width_for_accuracy(query, 0, 0.05); }), "accuracy");
 }
 
+// The bounds are the least for the very noise that the mechanism has between them.
+TEST(MinimalMechanism, FitsItsOwnBounds) {
+  const StatisticRange range{10, 30};
+  const FailureRate gamma(0.01);
+  for (const NoiseKind kind : {NoiseKind::exact, NoiseKind::geometric, NoiseKind::notes}) {
+    const MechanismOptions options{
+        .epsilon = Rational(1, 2), .sensitivity = 1, .integer = kind == NoiseKind::geometric, .noise = kind};
+    const MinimalMechanism minimal = minimal_mechanism(options, range, gamma);
+    const Mechanism& mechanism = minimal.mechanism;
+    EXPECT_EQ(mechanism.lower(), minimal.bounds.lower);
+    EXPECT_EQ(mechanism.upper(), minimal.bounds.upper);
+    EXPECT_EQ(minimal.half_width, (minimal.bounds.upper - minimal.bounds.lower) / 2);
+    Noise centered{.scale = mechanism.scale(),
+                   .grid = mechanism.grid(),
+                   .lower = *mechanism.lower() - 20,
+                   .upper = *mechanism.upper() - 20};
+    if (kind == NoiseKind::geometric) centered.kind = kind;
+    EXPECT_LE(binding_probability(centered, {-10, 10}), 0.01);
+    EXPECT_EQ(binding_probability(centered, {-10, 10}), minimal.bounds.binding_probability);
+    const double step = mechanism.grid().spacing().to_double_up();
+    centered.lower = *centered.lower + step;
+    centered.upper = *centered.upper - step;
+    EXPECT_GT(binding_probability(centered, {-10, 10}), 0.01);
+  }
+  EXPECT_EQ(refused_parameter([&] {
+              minimal_mechanism({.epsilon = Rational(1, Integer(1) << 60),
+                                 .sensitivity = 1,
+                                 .noise = NoiseKind::notes,
+                                 .precision = 8},
+                                range, gamma);
+            }),
+            "epsilon");
+}
+
 }  // namespace
 }  // namespace snapdp

@@ -81,7 +81,8 @@ struct Accuracy {
 Accuracy accuracy_of(const AccuracyQuery& query);
 
 // The largest probability of an error above `accuracy` >= 0, over every real y, or every y on the grid
-// `values`, and without clamps and the errors of arithmetic, rounded up. Not for geometric noise.
+// `values`, and without clamps and the errors of arithmetic, rounded up. Geometric noise misses every integer
+// alike.
 double worst_miss(const Noise& noise, const Rational& accuracy, std::optional<Grid> values = std::nullopt);
 
 struct EpsilonQuery {

@@ -34,6 +34,19 @@ struct ChosenBounds {
 // P(|out| > M grid) <= gamma. Bounds that the noise has already do not matter.
 ChosenBounds minimal_bounds(const Noise& noise, const StatisticRange& range, const FailureRate& gamma);
 
+// The mechanism that `options` describe (whose own bounds do not matter) between the narrowest such bounds
+// around `range`. The noise of precision mode depends on the bounds, if hardly: there these are about the
+// middle of the range, and the noise and they fit each other.
+struct MinimalMechanism {
+  ChosenBounds bounds;
+  double half_width;  // of the bounds, rounded up
+  Mechanism mechanism;
+};
+// Throws invalid_argument naming "epsilon" when such bounds lie beyond the largest double, "precision" when
+// wider bounds need more noise without end, otherwise what minimal_bounds() and the mechanism throw.
+MinimalMechanism minimal_mechanism(const MechanismOptions& options, const StatisticRange& range,
+                                   const FailureRate& gamma);
+
 struct NotesBoundQuery {
   Rational sensitivity;  // > 0
   Rational half_range;   // B' >= 0: the range is [-B', B'] about its middle

@@ -35,6 +35,10 @@ struct OutputProbability {
   double probability;
 };
 
+// A value to look at where none is given: the middle of the bounds, with one bound the value inside it that
+// is nearest to 0, and 0 without; for geometric noise an integer.
+double middle_value(const Noise& noise);
+
 class OutputLaw {
  public:
   // The law for the exact statistic `value`, clamped to the bounds like any other; an integer for geometric

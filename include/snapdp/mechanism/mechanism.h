@@ -13,6 +13,7 @@
 #include <optional>
 #include <variant>
 
+#include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/geometric.h"
 #include "snapdp/mechanism/noise.h"
 #include "snapdp/mechanism/precision_snapping.h"
@@ -54,6 +55,13 @@ class Mechanism {
  private:
   std::variant<Snapping, PrecisionSnapping, Geometric> mechanism_;
 };
+
+// The least epsilon, a multiple of 2^-60, with which the mechanism that `options` describe (whose epsilon does
+// not matter) has a tight accuracy of `accuracy` or better at `alpha`: of all real values, or with
+// options.integer of all integers. Throws invalid_argument naming "accuracy" when there is none, or when any
+// guess between the bounds is that accurate; otherwise what the mechanism throws.
+Rational epsilon_for_accuracy(const MechanismOptions& options, const Rational& accuracy,
+                              const FailureRate& alpha);
 
 // The least multiple of 2^-60 with `reaches`, by doubling and bisection, for a property that holds from some
 // epsilon on; nothing when that is beyond 2^30. Where the mechanism refuses an epsilon (Error), it is taken
