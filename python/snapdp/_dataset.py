@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from . import _core, _toml
-from ._errors import InvalidArgument
+from ._errors import Error, InvalidArgument, without_lines
 from ._numbers import Number, text
 
 if TYPE_CHECKING:
@@ -135,8 +135,11 @@ class Dataset:
 
     __slots__ = ("name", "neighbors", "privacy_unit", "columns", "_text")
 
-    def __init__(self, toml: str, name: str = "dataset", folder: str = "") -> None:
-        _, facts = _core.declaration(toml, name, folder)
+    def __init__(self, toml: str) -> None:
+        try:
+            _, facts = _core.declaration(toml, "dataset", "")
+        except Error as error:
+            raise without_lines(error, "dataset") from None
         self._text = toml
         self.name: str = facts["dataset"]
         self.neighbors: str = facts["neighbors"]

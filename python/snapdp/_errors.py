@@ -61,3 +61,10 @@ _by_code: dict[str, type[Error]] = {
 def from_code(code: str, parameter: str, message: str) -> Error:
     """The exception for an error of the library."""
     return _by_code[code](message, parameter)
+
+
+def without_lines(error: Error, name: str) -> Error:
+    """Of what was written in Python there are no lines to look at: "plan:12: ..."."""
+    import re
+
+    return type(error)(re.sub(rf"(?m)^{name}:\d+: ", "", str(error)), error.parameter)

@@ -45,7 +45,7 @@ class Statistic:
         if not self._named:
             columns = given.get("columns", [given["column"]] if "column" in given else [])
             given["name"] = " ".join([str(given["kind"]).replace("_", " "), *map(str, columns)])  # type: ignore[arg-type]
-        self._entries: dict[str, object] = given
+        self._entries: dict[str, object] = {"name": given.pop("name"), **given}
 
     @property
     def name(self) -> str:

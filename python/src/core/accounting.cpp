@@ -38,7 +38,8 @@ nb::dict certificate_of(const NoiseQuestion& question) {
   return facts;
 }
 
-nb::dict composition_of(const std::vector<std::pair<std::string, std::int64_t>>& losses, const std::string& delta_text) {
+nb::dict composition_of(const std::vector<std::pair<std::string, std::int64_t>>& losses,
+                        const std::string& delta_text) {
   std::vector<EqualReleases> releases;
   for (const auto& [epsilon, count] : losses) releases.push_back({positive(epsilon, "epsilons"), count});
   const Rational delta = parse_rational(delta_text, "delta");

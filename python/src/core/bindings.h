@@ -2,9 +2,9 @@
 // (snapdp/*.py) crosses here, in the simplest types: exact numbers as the texts that parse_rational() reads.
 #pragma once
 
-#include <cstdio>  // nanobind takes stderr for granted
-
 #include <nanobind/nanobind.h>
+
+#include <cstdio>  // nanobind takes stderr for granted
 
 namespace snapdp::python {
 

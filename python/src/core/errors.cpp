@@ -1,9 +1,8 @@
 // snapdp::Error as an exception of snapdp/_errors.py.
-#include "snapdp/error.h"
-
 #include <exception>
 
 #include "core/bindings.h"
+#include "snapdp/error.h"
 
 namespace snapdp::python {
 namespace {
@@ -27,7 +26,8 @@ const char* name_of(ErrorCode code) {
 void raise(const Error& error) {
   const nb::object exception =
       nb::module_::import_("snapdp._errors")
-          .attr("from_code")(name_of(error.code()), nb::str(error.parameter().c_str()), nb::str(error.what()));
+          .attr("from_code")(name_of(error.code()), nb::str(error.parameter().c_str()),
+                             nb::str(error.what()));
   PyErr_SetObject(exception.type().ptr(), exception.ptr());
 }
 

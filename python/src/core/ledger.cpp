@@ -29,7 +29,8 @@ HeldLedger* create(const std::string& path, const std::optional<std::string>& te
   const std::filesystem::path place = path;
   // The ledger keeps where the data lie as seen from its own folder.
   const Declaration declaration =
-      (text ? Declaration::parse(*text, "declaration", "") : Declaration::read(*file)).moved_to(place.parent_path());
+      (text ? Declaration::parse(*text, "declaration", "") : Declaration::read(*file))
+          .moved_to(place.parent_path());
   return new HeldLedger(Ledger::create(place, declaration.identity(), parse_rational(epsilon, "epsilon"),
                                        declaration.canonical_text()));
 }
@@ -40,6 +41,9 @@ nb::dict described(const LedgerBalance& balance) {
   facts["spent"] = to_string(balance.spent);
   facts["remaining"] = to_string(balance.remaining);
   facts["releases"] = balance.releases;
+  facts["budget_shown"] = short_number_down(balance.budget);
+  facts["spent_shown"] = short_number(balance.spent);
+  facts["remaining_shown"] = short_number_down(balance.remaining);
   facts["anchor"] = to_string(balance.anchor);
   return facts;
 }
@@ -73,20 +77,24 @@ void bind_ledger(nb::module_& module) {
             new (self) HeldLedger(std::move(ledger));
           },
           nb::arg("path"))
-      .def_prop_ro("path", [](HeldLedger& self) {
-        return unlocked(self, [](Ledger& ledger) { return ledger.path().string(); });
-      })
-      .def_prop_ro("identity",
+      .def_prop_ro("path",
                    [](HeldLedger& self) {
-                     const LedgerIdentity identity = unlocked(self, [](Ledger& ledger) { return ledger.identity(); });
-                     return nb::make_tuple(identity.dataset, to_string(identity.neighbors), identity.privacy_unit);
+                     return unlocked(self, [](Ledger& ledger) { return ledger.path().string(); });
                    })
-      .def_prop_ro("declaration", [](HeldLedger& self) {
-        return unlocked(self, [](Ledger& ledger) { return ledger.declaration(); });
-      })
-      .def("balance", [](HeldLedger& self) {
-        return described(unlocked(self, [](Ledger& ledger) { return ledger.balance(); }));
-      })
+      .def_prop_ro(
+          "identity",
+          [](HeldLedger& self) {
+            const LedgerIdentity identity = unlocked(self, [](Ledger& ledger) { return ledger.identity(); });
+            return nb::make_tuple(identity.dataset, to_string(identity.neighbors), identity.privacy_unit);
+          })
+      .def_prop_ro("declaration",
+                   [](HeldLedger& self) {
+                     return unlocked(self, [](Ledger& ledger) { return ledger.declaration(); });
+                   })
+      .def("balance",
+           [](HeldLedger& self) {
+             return described(unlocked(self, [](Ledger& ledger) { return ledger.balance(); }));
+           })
       .def("entries",
            [](HeldLedger& self) {
              nb::list all;
@@ -125,7 +133,8 @@ void bind_ledger(nb::module_& module) {
             for (const std::string& line : lines) anchors.push_back(parse_anchor(line, "anchors"));
             return described(unlocked(self, [&](Ledger& ledger) {
               const LedgerBalance balance = ledger.verify(anchors);
-              static_cast<void>(Declaration::of(ledger));  // throws unless it can be read and is of this dataset
+              static_cast<void>(
+                  Declaration::of(ledger));  // throws unless it can be read and is of this dataset
               return balance;
             }));
           },

@@ -27,8 +27,8 @@ NoiseKind kind_of(const std::string& mode, const std::string& noise) {
 
 NoiseQuestion::NoiseQuestion(const std::optional<std::string>& loss, const std::string& distance,
                              const std::optional<std::string>& from, const std::optional<std::string>& to,
-                             const std::string& spacing, const std::string& mode, const std::optional<long>& bits,
-                             const std::string& noise_name, bool whole)
+                             const std::string& spacing, const std::string& mode,
+                             const std::optional<long>& bits, const std::string& noise_name, bool whole)
     : epsilon(positive(loss, "epsilon")),
       sensitivity(sensitivity_up(distance)),
       lower(bound_down(from, "lower")),
@@ -42,12 +42,14 @@ NoiseQuestion::NoiseQuestion(const std::optional<std::string>& loss, const std::
 }
 
 void NoiseQuestion::require_range(const std::string& why) const {
-  if (!has_range()) refuse(lower ? "upper" : "lower", ": is missing; " + why + ", so give both lower and upper");
+  if (!has_range())
+    refuse(lower ? "upper" : "lower", ": is missing; " + why + ", so give both lower and upper");
 }
 
 void NoiseQuestion::check_value(const std::optional<double>& value) const {
   if (integer && value && *value != std::floor(*value))
-    refuse("value", " = " + to_string(*value) + ": must be a whole number, because the statistic is an integer");
+    refuse("value",
+           " = " + to_string(*value) + ": must be a whole number, because the statistic is an integer");
 }
 
 const Rational& NoiseQuestion::required_epsilon() const {
@@ -57,9 +59,10 @@ const Rational& NoiseQuestion::required_epsilon() const {
 
 Mechanism NoiseQuestion::mechanism(const Rational& loss) const {
   if (has_range() && *lower == *upper) {
-    refuse("lower", " = " + to_string(*lower) +
-                        ": must be less than upper: between equal bounds the statistic is a public constant and "
-                        "needs no noise");
+    refuse("lower",
+           " = " + to_string(*lower) +
+               ": must be less than upper: between equal bounds the statistic is a public constant and "
+               "needs no noise");
   }
   if (noise == NoiseKind::notes) require_range("precision mode's loss grows with the range");
   return Mechanism({.epsilon = loss,
@@ -84,9 +87,10 @@ Rational NoiseQuestion::epsilon_for(const Rational& accuracy, const FailureRate&
         },
         also);
     if (least) return *least;
-    refuse("target_accuracy", " = " + to_string(accuracy) +
-                                  ": no epsilon reaches it in precision mode between these bounds; ask for less, "
-                                  "raise precision, or use mode=\"exact\"");
+    refuse("target_accuracy",
+           " = " + to_string(accuracy) +
+               ": no epsilon reaches it in precision mode between these bounds; ask for less, "
+               "raise precision, or use mode=\"exact\"");
   }
   EpsilonQuery query{.sensitivity = sensitivity.rational(), .accuracy = accuracy, .alpha = alpha};
   query.grid = grid;

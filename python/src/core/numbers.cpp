@@ -63,7 +63,8 @@ GridChoice grid_of(const std::string& text) {
     if (error.parameter() != "grid") throw;
   }
   throw Error(ErrorCode::invalid_argument, "grid",
-              "grid = " + quoted_text(text) + ": must be \"auto\", \"notes\" or a power of two such as \"2^-10\"" +
+              "grid = " + quoted_text(text) +
+                  ": must be \"auto\", \"notes\" or a power of two such as \"2^-10\"" +
                   GridChoice::hint(text));
 }
 

@@ -27,7 +27,8 @@ nb::dict described(const Declaration& declaration) {
   facts["dataset"] = declaration.dataset;
   facts["title"] = declaration.title;
   facts["neighbors"] = to_string(declaration.neighbors);
-  facts["privacy_unit"] = declaration.privacy_unit ? nb::object(nb::str(declaration.privacy_unit->c_str())) : nb::none();
+  facts["privacy_unit"] =
+      declaration.privacy_unit ? nb::object(nb::str(declaration.privacy_unit->c_str())) : nb::none();
   facts["path"] = declaration.path.string();
   nb::list columns;
   for (const auto& [name, column] : declaration.columns) columns.append(name);
@@ -41,7 +42,8 @@ nb::object described(const std::optional<StatisticAccuracy>& accuracy) {
   facts["tight"] = accuracy->tight;
   facts["conservative"] = accuracy->conservative;
   facts["laplace"] = accuracy->laplace;
-  facts["simultaneous"] = accuracy->simultaneous ? nb::object(nb::float_(*accuracy->simultaneous)) : nb::none();
+  facts["simultaneous"] =
+      accuracy->simultaneous ? nb::object(nb::float_(*accuracy->simultaneous)) : nb::none();
   return facts;
 }
 
@@ -59,7 +61,8 @@ nb::dict described(const PlannedStatistic& planned) {
   facts["alpha"] = to_string(asked.alpha);
   facts["accuracy"] = described(planned.accuracy);
   facts["rank_error"] = planned.hierarchy ? nb::object(nb::float_(planned.rank_error)) : nb::none();
-  facts["constant"] = planned.constant ? nb::object(nb::str(to_string(*planned.constant).c_str())) : nb::none();
+  facts["constant"] =
+      planned.constant ? nb::object(nb::str(to_string(*planned.constant).c_str())) : nb::none();
   nb::list measurements;
   for (const PlannedMeasurement& measured : planned.measurements) {
     const Noise& noise = measured.measurement.mechanism().noise();
@@ -121,7 +124,8 @@ void bind_plan(nb::module_& module) {
       nb::arg("path"), nb::arg("declaration").none());
 
   nb::class_<HeldPlan>(module, "Plan")
-      .def(nb::init<const std::string&, const std::string&, const std::string&, const std::optional<std::string>&>(),
+      .def(nb::init<const std::string&, const std::string&, const std::string&,
+                    const std::optional<std::string>&>(),
            nb::arg("text"), nb::arg("name"), nb::arg("folder"), nb::arg("declaration").none(),
            nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("epsilon", [](const HeldPlan& self) { return to_string(self.plan.epsilon()); })
@@ -151,15 +155,16 @@ void bind_plan(nb::module_& module) {
           nb::arg("ledger").none())
       .def(
           "to_table",
-          [](const HeldPlan& self, const HeldLedger* ledger, bool utility, std::size_t width, const std::string& marks,
-             bool color) {
+          [](const HeldPlan& self, const HeldLedger* ledger, bool utility, std::size_t width,
+             const std::string& marks, bool color) {
             const nb::gil_scoped_release unlocked;
             return self.plan.to_table(
                 {.style = style_of(width, marks, color), .utility = utility, .ledger = balance_of(ledger)});
           },
           nb::arg("ledger").none(), nb::arg("utility"), nb::arg("width"), nb::arg("marks"), nb::arg("color"))
-      .def("to_json", [](const HeldPlan& self) { return self.plan.to_json(); },
-           nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "to_json", [](const HeldPlan& self) { return self.plan.to_json(); },
+          nb::call_guard<nb::gil_scoped_release>())
       .def(
           "to_html",
           [](const HeldPlan& self, const HeldLedger* ledger) {
@@ -167,8 +172,9 @@ void bind_plan(nb::module_& module) {
             return self.plan.to_html(balance_of(ledger));
           },
           nb::arg("ledger").none())
-      .def("explanation", [](const HeldPlan& self) { return self.plan.explanation(); },
-           nb::call_guard<nb::gil_scoped_release>());
+      .def(
+          "explanation", [](const HeldPlan& self) { return self.plan.explanation(); },
+          nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace snapdp::python

@@ -130,7 +130,8 @@ void bind_release(nb::module_& module) {
       .def("to_json", [](const HeldReport& self) { return self.report.json(); })
       .def(
           "to_table",
-          [](const HeldReport& self, std::size_t width, const std::string& marks, bool color, bool all_digits) {
+          [](const HeldReport& self, std::size_t width, const std::string& marks, bool color,
+             bool all_digits) {
             return self.report.to_table(style_of(width, marks, color, all_digits), self.provenance);
           },
           nb::arg("width"), nb::arg("marks"), nb::arg("color"), nb::arg("all_digits"))
@@ -139,8 +140,8 @@ void bind_release(nb::module_& module) {
       .def("to_markdown", [](const HeldReport& self) { return self.report.to_markdown(); });
   module.def("release", &run, nb::arg("plan"), nb::arg("ledger"), nb::arg("open"), nb::arg("progress").none(),
              nb::arg("label"), nb::rv_policy::take_ownership);
-  module.def("dry_run", &run_dry, nb::arg("plan"), nb::arg("ledger"), nb::arg("open"), nb::arg("progress").none(),
-             nb::arg("label"));
+  module.def("dry_run", &run_dry, nb::arg("plan"), nb::arg("ledger"), nb::arg("open"),
+             nb::arg("progress").none(), nb::arg("label"));
   module.def("check", &run_check, nb::arg("plan"), nb::arg("open"), nb::arg("progress").none());
 }
 

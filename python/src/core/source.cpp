@@ -6,27 +6,21 @@
 #include <string>
 #include <vector>
 
-#if __has_include("snapdp/engines/arrow/arrow_source.h")
 #include "snapdp/engines/arrow/arrow_source.h"
-#define HAVE_ARROW
-#endif
 
 namespace snapdp::python {
 namespace {
 
 // The stream of __arrow_c_stream__(), which the source takes out of its capsule.
 void take_stream(HeldSource* self, nb::handle capsule, unsigned threads) {
-#ifdef HAVE_ARROW
-  auto* const stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
+  auto* const stream =
+      static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
   if (stream == nullptr) throw nb::python_error();
   if (stream->release == nullptr) {
     throw Error(ErrorCode::invalid_argument, "data",
                 "data: is an Arrow stream that was read before; a stream can be read once, so make it anew");
   }
   new (self) HeldSource(std::make_unique<ArrowSource>(stream, ArrowOptions{.threads = threads}));
-#else
-  (void)self, (void)capsule, (void)threads;
-#endif
 }
 
 HeldSource* adopt(nb::handle capsule) {

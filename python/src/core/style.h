@@ -9,7 +9,8 @@
 namespace snapdp::python {
 
 // `marks`: "none", "ascii" or "utf8".
-inline TerminalStyle style_of(std::size_t width, const std::string& marks, bool color, bool all_digits = false) {
+inline TerminalStyle style_of(std::size_t width, const std::string& marks, bool color,
+                              bool all_digits = false) {
   TerminalStyle style{.color = color, .all_digits = all_digits, .width = width};
   if (marks == "ascii") style.marks = TerminalStyle::Marks::ascii;
   if (marks == "utf8") style.marks = TerminalStyle::Marks::utf8;

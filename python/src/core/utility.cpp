@@ -59,8 +59,9 @@ double miss_of(const NoiseQuestion& question, const Mechanism& mechanism, const 
   return OutputLaw(free, 0).miss(at);  // the same for every integer
 }
 
-nb::dict accuracy(const NoiseQuestion& question, const std::optional<std::string>& target, const std::string& alpha,
-                  const std::optional<std::string>& value_text, const std::optional<std::string>& at_text) {
+nb::dict accuracy(const NoiseQuestion& question, const std::optional<std::string>& target,
+                  const std::string& alpha, const std::optional<std::string>& value_text,
+                  const std::optional<std::string>& at_text) {
   const FailureRate failure = rate(alpha, "alpha");
   const std::optional<double> value = nearest(value_text, "value");
   question.check_value(value);
@@ -168,8 +169,8 @@ std::tuple<double, double, double> bound(const NoiseQuestion& question, const st
   free.lower.reset();
   free.upper.reset();
   const nb::gil_scoped_release unlocked;
-  const ChosenBounds chosen =
-      minimal_bounds(free.mechanism(question.required_epsilon()).noise(), {*question.lower, *question.upper}, failure);
+  const ChosenBounds chosen = minimal_bounds(free.mechanism(question.required_epsilon()).noise(),
+                                             {*question.lower, *question.upper}, failure);
   return {chosen.lower, chosen.upper, chosen.binding_probability};
 }
 
@@ -180,8 +181,9 @@ void bind_utility(nb::module_& module) {
       .def(nb::init<const std::optional<std::string>&, const std::string&, const std::optional<std::string>&,
                     const std::optional<std::string>&, const std::string&, const std::string&,
                     const std::optional<long>&, const std::string&, bool>(),
-           nb::arg("epsilon").none(), nb::arg("sensitivity"), nb::arg("lower").none(), nb::arg("upper").none(),
-           nb::arg("grid"), nb::arg("mode"), nb::arg("precision").none(), nb::arg("noise"), nb::arg("integer"));
+           nb::arg("epsilon").none(), nb::arg("sensitivity"), nb::arg("lower").none(),
+           nb::arg("upper").none(), nb::arg("grid"), nb::arg("mode"), nb::arg("precision").none(),
+           nb::arg("noise"), nb::arg("integer"));
   module.def("accuracy", &accuracy, nb::arg("question"), nb::arg("target").none(), nb::arg("alpha"),
              nb::arg("value").none(), nb::arg("at").none());
   module.def("law", &law, nb::arg("question"), nb::arg("value").none(), nb::arg("most"));

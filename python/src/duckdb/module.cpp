@@ -1,9 +1,8 @@
 // The module _duckdb: files as sources of rows, by the engine that the command-line tool uses.
-#include <cstdio>  // nanobind takes stderr for granted
-
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <cstdio>  // nanobind takes stderr for granted
 #include <memory>
 #include <string>
 
@@ -41,5 +40,6 @@ NB_MODULE(_duckdb, module) {
   using namespace snapdp::python;
   module.doc() = "SnapDP's engine of files.";
   bind_errors(module);
-  module.def("open_file", &open_file, nb::arg("path"), nb::arg("format"), nb::arg("delimiter"), nb::arg("threads"));
+  module.def("open_file", &open_file, nb::arg("path"), nb::arg("format"), nb::arg("delimiter"),
+             nb::arg("threads"));
 }
