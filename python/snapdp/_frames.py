@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
 from . import _core
 from ._errors import BadData, Error, InvalidArgument, IoError
+from ._numbers import is_decimal, is_flag
 
 Opener = Callable[[str, str, str], _core.Source]
 
@@ -25,7 +26,7 @@ _accepted = (
 )
 
 
-def opener(data: object, columns: list[str]) -> Opener:
+def opener(data: object, plan: _core.Plan) -> Opener:
     """What a release calls once the ledger has agreed, with the declaration's path, format and delimiter."""
     if data is None:
         return _declared_file
@@ -37,7 +38,7 @@ def opener(data: object, columns: list[str]) -> Opener:
         if hasattr(type(data), "__next__"):
             raise InvalidArgument(f"data: is a {kind}, which gives its rows once and one by one; {_accepted}", "data")
         raise InvalidArgument(f"data: is a {kind}; {_accepted}", "data")
-    return lambda *_: _open_table(data, columns)
+    return lambda *_: _open_table(data, plan.columns, frozenset(plan.texts))
 
 
 def _is_table(data: object) -> bool:
@@ -52,12 +53,17 @@ def _is_table(data: object) -> bool:
     )
 
 
+def _is_from(data: object, package: str, name: str) -> bool:
+    """Whether it is of this class, without importing its package."""
+    return any(base.__name__ == name and base.__module__.split(".")[0] == package for base in type(data).__mro__)
+
+
 def _is_pandas(data: object) -> bool:
-    return any(base.__name__ == "DataFrame" and base.__module__.startswith("pandas.") for base in type(data).__mro__)
+    return _is_from(data, "pandas", "DataFrame")
 
 
 def _is_lazy(data: object) -> bool:
-    return type(data).__name__ == "LazyFrame" and type(data).__module__.startswith("polars.")
+    return _is_from(data, "polars", "LazyFrame")
 
 
 def _declared_file(path: str, format: str, delimiter: str) -> _core.Source:
@@ -78,9 +84,9 @@ def _open_file(path: str, format: str, delimiter: str) -> _core.Source:
     return _core.adopt_source(_duckdb.open_file(path, format, delimiter, 0))
 
 
-def _open_table(data: object, columns: list[str]) -> _core.Source:
+def _open_table(data: object, columns: list[str], texts: Set[str]) -> _core.Source:
     try:
-        stream = _stream(data, columns)
+        stream = _stream(data, columns, texts)
     except Error:
         raise
     except Exception:  # its message may quote cells, and may differ with one of them
@@ -109,17 +115,17 @@ def _spelling(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
-def _stream(data: Any, columns: list[str]) -> object:
+def _stream(data: Any, columns: list[str], texts: Set[str]) -> object:
     if type(data).__name__ == "PyCapsule":
         return data
     if _is_lazy(data):
         data = data.select([name for name in data.collect_schema().names() if name in columns] or "*").collect()
     if _is_pandas(data):
-        return _from_pandas(data, columns).__arrow_c_stream__()
+        return _from_pandas(data, columns, texts).__arrow_c_stream__()
     if hasattr(data, "__arrow_c_stream__"):
         if hasattr(type(data), "__next__"):
             _read_once(data)
-        elif type(data).__module__.startswith("polars.") and hasattr(data, "columns"):
+        elif _is_from(data, "polars", "DataFrame"):
             wanted = [name for name in data.columns if name in columns]
             if wanted:  # a column that nobody asks for need not be one that Arrow knows
                 data = data.select(wanted)
@@ -128,7 +134,7 @@ def _stream(data: Any, columns: list[str]) -> object:
         return data.fetch_record_batch().__arrow_c_stream__()
     if not isinstance(data, Mapping):  # a structured array
         data = {name: data[name] for name in data.dtype.names}
-    return _from_arrays(data, columns).__arrow_c_stream__()
+    return _from_arrays(data, columns, texts).__arrow_c_stream__()
 
 
 def _read_once(data: object) -> None:
@@ -155,25 +161,29 @@ def _pyarrow() -> Any:
     return pyarrow
 
 
-def _from_pandas(frame: Any, columns: list[str]) -> Any:
+def _from_pandas(frame: Any, columns: list[str], texts: Set[str]) -> Any:
     arrow = _pyarrow()
     wanted = [(place, name) for place, name in enumerate(frame.columns) if name in columns]
     if not wanted:  # the number of rows is all there is to know
         return arrow.table({"": arrow.nulls(len(frame))})
-    arrays = [_pandas_column(arrow, frame.iloc[:, place]) for place, _ in wanted]
+    arrays = [_pandas_column(arrow, frame.iloc[:, place], name in texts) for place, name in wanted]
     return arrow.Table.from_arrays(arrays, names=[name for _, name in wanted])
 
 
-def _pandas_column(arrow: Any, series: Any) -> Any:
+def _pandas_column(arrow: Any, series: Any, is_text: bool) -> Any:
     kind = getattr(series.dtype, "kind", "")
     if kind == "O" and type(series.dtype).__module__.startswith("numpy"):
-        return arrow.array(map(cell_text, series), arrow.large_string(), size=len(series))
-    if kind in "bifu" and type(series.dtype).__module__.startswith("numpy"):
-        return arrow.array(series.to_numpy())  # in place; NaN is missing anyway
-    return arrow.array(series, from_pandas=True)
+        return _objects(arrow, series, is_text)
+    array = arrow.array(series, from_pandas=True)
+    if isinstance(array.type, arrow.BaseExtensionType):
+        raise BadData(
+            f'data: the column "{series.name}" has the dtype {series.dtype}, which is no number and no text; convert it',
+            "column",
+        )
+    return array
 
 
-def _from_arrays(arrays: Mapping[str, Any], columns: list[str]) -> Any:
+def _from_arrays(arrays: Mapping[str, Any], columns: list[str], texts: Set[str]) -> Any:
     arrow = _pyarrow()
     named = {}
     for name, values in arrays.items():
@@ -185,7 +195,7 @@ def _from_arrays(arrays: Mapping[str, Any], columns: list[str]) -> Any:
             )
         kind = getattr(getattr(values, "dtype", None), "kind", "O")
         if kind == "O" and not hasattr(values, "__arrow_c_array__") and not hasattr(values, "__arrow_c_stream__"):
-            named[name] = arrow.array(map(cell_text, values), arrow.large_string(), size=len(values))
+            named[name] = _objects(arrow, values, name in texts)
         else:
             named[name] = arrow.array(values)
     if not named:
@@ -194,24 +204,27 @@ def _from_arrays(arrays: Mapping[str, Any], columns: list[str]) -> Any:
     return arrow.table(named)
 
 
-def cell_text(cell: object) -> str | None:
-    """A cell of a column of Python objects, as a file has it: each by itself, whatever the others are.
+def _objects(arrow: Any, cells: Any, is_text: bool) -> Any:
+    """A column of Python objects, as a file of texts has it: each cell by itself, whatever the others are."""
+    return arrow.array((cell_text(cell, is_text) for cell in cells), arrow.large_string(), size=len(cells))
 
-    Texts are themselves; numbers their digits, which are read as the column is declared; all else is missing.
+
+def cell_text(cell: object, is_text: bool) -> str | None:
+    """Texts are themselves; numbers their digits, which are read as the column is declared; all else is missing.
+
+    Truth is 1 and 0 among numbers, and "true" and "false" among texts.
     """
     if isinstance(cell, str):
         return str(cell)
-    if isinstance(cell, (bool, int)) or type(cell).__name__ in ("bool_", "bool") and hasattr(cell, "dtype"):
-        return ("true" if cell else "false") if not isinstance(cell, int) or isinstance(cell, bool) else _digits(cell)
+    if is_flag(cell):
+        return ("true" if cell else "false") if is_text else str(int(cell))  # type: ignore[call-overload]
+    if isinstance(cell, int):
+        return str(cell) if -(2**63) <= cell < 2**64 else None
     if isinstance(cell, float):
         return float.__repr__(cell) if cell == cell else None
-    if type(cell).__name__ == "Decimal":
+    if is_decimal(cell):
         return str(cell)
     if hasattr(cell, "dtype") and getattr(cell, "shape", None) == () and hasattr(cell, "item"):
-        plain = cell.item()
-        return cell_text(plain) if isinstance(plain, (int, float)) else None
+        plain = cell.item()  # a scalar of NumPy
+        return cell_text(plain, is_text) if isinstance(plain, (int, float)) else None
     return None
-
-
-def _digits(number: int) -> str | None:
-    return str(number) if -(2**63) <= number < 2**64 else None

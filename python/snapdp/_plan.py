@@ -136,7 +136,7 @@ class Plan:
         """
         from ._planned import Check
 
-        return Check(*_core.check(self._plan, opener(data, self._plan.columns), progress))
+        return Check(*_core.check(self._plan, opener(data, self._plan), progress))
 
     def release(
         self, data: object, ledger: Ledger, *, label: str = "", progress: Progress | None = None
@@ -160,14 +160,14 @@ class Plan:
         """
         from ._report import Report
 
-        arguments = (self._plan, _paying(ledger), opener(data, self._plan.columns), progress, _label(label))
+        arguments = (self._plan, _paying(ledger), opener(data, self._plan), progress, _label(label))
         return Report(_core.release(*arguments))
 
     def dry_run(
         self, data: object, ledger: Ledger, *, label: str = "", progress: Progress | None = None
     ) -> None:
         """Does all that `release` does before the debit, the rows included, and nothing after: raises what it would raise."""
-        _core.dry_run(self._plan, _paying(ledger), opener(data, self._plan.columns), progress, _label(label))
+        _core.dry_run(self._plan, _paying(ledger), opener(data, self._plan), progress, _label(label))
 
     def __str__(self) -> str:
         return self.to_table()

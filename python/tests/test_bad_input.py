@@ -123,7 +123,8 @@ def test_what_is_no_ledger(plan, rows, ledger):
     assert refused.value.parameter == "ledger"
 
 
-def test_a_stream_is_read_once(plan, ledger, rows):
+def test_a_stream_is_read_once(plan, people, rows, tmp_path):
+    ledger = dp.Ledger.create(tmp_path / "streams.ledger", people, epsilon=9)
     reader = table(rows).to_reader()
     plan.release(reader, ledger)
     with pytest.raises(dp.InvalidArgument, match="read before"):

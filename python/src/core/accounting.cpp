@@ -19,7 +19,7 @@
 namespace snapdp::python {
 namespace {
 
-nb::dict certificate_of(const NoiseQuestion& question) {
+Facts certificate_of(const NoiseQuestion& question) {
   const Mechanism mechanism = question.mechanism(question.required_epsilon());
   Certificate certificate;
   {
@@ -27,7 +27,7 @@ nb::dict certificate_of(const NoiseQuestion& question) {
     certificate = certify(mechanism);
   }
   const Noise& noise = mechanism.noise();
-  nb::dict facts;
+  Facts facts;
   facts["witness"] = certificate.witness_text();
   facts["bound"] = certificate.bound_text();
   facts["notes_claim"] = certificate.notes_claim_text();
@@ -38,12 +38,12 @@ nb::dict certificate_of(const NoiseQuestion& question) {
   return facts;
 }
 
-nb::dict composition_of(const std::vector<std::pair<std::string, std::int64_t>>& losses,
-                        const std::string& delta_text) {
+Facts composition_of(const std::vector<std::pair<std::string, std::int64_t>>& losses,
+                     const std::string& delta_text) {
   std::vector<EqualReleases> releases;
   for (const auto& [epsilon, count] : losses) releases.push_back({positive(epsilon, "epsilons"), count});
   const Rational delta = parse_rational(delta_text, "delta");
-  nb::dict facts;
+  Facts facts;
   Rational basic;
   Rational rho;
   CompositionBound optimal;
@@ -65,14 +65,14 @@ nb::dict composition_of(const std::vector<std::pair<std::string, std::int64_t>>&
 
 using Samples = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-nb::dict audit_of(const Samples& first, const Samples& second, const std::string& alpha_text) {
+Facts audit_of(const Samples& first, const Samples& second, const std::string& alpha_text) {
   const Rational alpha = parse_rational(alpha_text, "alpha");
   AuditResult result;
   {
     const nb::gil_scoped_release unlocked;
     result = audit({first.data(), first.shape(0)}, {second.data(), second.shape(0)}, alpha);
   }
-  nb::dict facts;
+  Facts facts;
   facts["loss_lower_bound"] = result.loss_lower_bound;
   facts["event"] = result.event.description();
   facts["likelier_is_first"] = result.likelier_is_first;

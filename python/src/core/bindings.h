@@ -10,6 +10,9 @@ namespace snapdp::python {
 
 namespace nb = nanobind;
 
+// What is told of a thing, by name; the typed side makes records of it.
+using Facts = nb::typed<nb::dict, nb::str, nb::any>;
+
 void bind_errors(nb::module_& module);
 void bind_mechanism(nb::module_& module);
 void bind_utility(nb::module_& module);

@@ -35,8 +35,8 @@ HeldLedger* create(const std::string& path, const std::optional<std::string>& te
                                        declaration.canonical_text()));
 }
 
-nb::dict described(const LedgerBalance& balance) {
-  nb::dict facts;
+Facts described(const LedgerBalance& balance) {
+  Facts facts;
   facts["budget"] = to_string(balance.budget);
   facts["spent"] = to_string(balance.spent);
   facts["remaining"] = to_string(balance.remaining);
@@ -48,8 +48,8 @@ nb::dict described(const LedgerBalance& balance) {
   return facts;
 }
 
-nb::dict described(const LedgerEntry& entry) {
-  nb::dict facts;
+Facts described(const LedgerEntry& entry) {
+  Facts facts;
   facts["release"] = entry.release;
   facts["time"] = entry.time;
   facts["epsilon"] = to_string(entry.epsilon);
@@ -97,7 +97,7 @@ void bind_ledger(nb::module_& module) {
            })
       .def("entries",
            [](HeldLedger& self) {
-             nb::list all;
+             nb::typed<nb::list, Facts> all;
              for (const LedgerEntry& entry : unlocked(self, [](Ledger& ledger) { return ledger.entries(); }))
                all.append(described(entry));
              return all;

@@ -68,11 +68,12 @@ void bind_mechanism(nb::module_& module) {
       .def(
           "_loss_bound",
           [](const Snapping& self, const std::optional<std::string>& distance) {
-            return to_string(distance ? self.loss_bound(parse_rational(*distance, "distance"))
+            return to_string(distance ? self.loss_bound(not_negative(*distance, "distance"))
                                       : self.loss_bound());
           },
           nb::arg("distance").none())
-      .def("release", &release, nb::arg("value"), nb::sig("def release(self, value: object) -> object"),
+      .def("release", &release, nb::arg("value").none(),
+           nb::sig("def release(self, value: object) -> object"),
            "A noisy value: of one number a number, of a sequence or an array each for itself. A batch runs "
            "without the interpreter's lock.")
       .def("_release_batch", &release_batch, nb::arg("values").noconvert(), nb::arg("out").noconvert());

@@ -1,5 +1,7 @@
 #include "core/numbers.h"
 
+#include <nanobind/stl/string.h>
+
 #include <cmath>
 
 #include "snapdp/error.h"
@@ -31,6 +33,13 @@ Rational positive(const std::string& text, const char* parameter) {
 std::optional<Rational> positive(const std::optional<std::string>& text, const char* parameter) {
   if (!text) return std::nullopt;
   return positive(*text, parameter);
+}
+
+Rational not_negative(const std::string& text, const char* parameter) {
+  Rational value = parse_rational(text, parameter);
+  if (value >= 0) return value;
+  throw Error(ErrorCode::invalid_argument, parameter,
+              std::string(parameter) + " = " + text + ": must not be negative");
 }
 
 Dyadic sensitivity_up(const std::string& text) {

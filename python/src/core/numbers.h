@@ -14,6 +14,8 @@ namespace snapdp::python {
 // Throws invalid_argument naming `parameter` unless it is greater than 0.
 Rational positive(const std::string& text, const char* parameter);
 std::optional<Rational> positive(const std::optional<std::string>& text, const char* parameter);
+// The same, unless it is at least 0.
+Rational not_negative(const std::string& text, const char* parameter);
 // A sensitivity that is no binary fraction is rounded up to a double: noise for a little more protects what was meant.
 Dyadic sensitivity_up(const std::string& text);
 // Bounds are rounded outward.

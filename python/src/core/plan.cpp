@@ -22,8 +22,8 @@ std::optional<LedgerBalance> balance_of(const HeldLedger* ledger) {
   return ledger->with([](const Ledger& held) { return held.balance(); });
 }
 
-nb::dict described(const Declaration& declaration) {
-  nb::dict facts;
+Facts described(const Declaration& declaration) {
+  Facts facts;
   facts["dataset"] = declaration.dataset;
   facts["title"] = declaration.title;
   facts["neighbors"] = to_string(declaration.neighbors);
@@ -38,7 +38,7 @@ nb::dict described(const Declaration& declaration) {
 
 nb::object described(const std::optional<StatisticAccuracy>& accuracy) {
   if (!accuracy) return nb::none();
-  nb::dict facts;
+  Facts facts;
   facts["tight"] = accuracy->tight;
   facts["conservative"] = accuracy->conservative;
   facts["laplace"] = accuracy->laplace;
@@ -47,9 +47,9 @@ nb::object described(const std::optional<StatisticAccuracy>& accuracy) {
   return facts;
 }
 
-nb::dict described(const PlannedStatistic& planned) {
+Facts described(const PlannedStatistic& planned) {
   const StatisticSpecification& asked = planned.specification;
-  nb::dict facts;
+  Facts facts;
   facts["name"] = asked.name;
   facts["kind"] = to_string(asked.kind);
   facts["columns"] = nb::cast(asked.columns);
@@ -66,11 +66,11 @@ nb::dict described(const PlannedStatistic& planned) {
   nb::list measurements;
   for (const PlannedMeasurement& measured : planned.measurements) {
     const Noise& noise = measured.measurement.mechanism().noise();
-    nb::dict part;
+    Facts part;
     part["part"] = measured.part;
     part["epsilon"] = to_string(measured.epsilon);
     part["sensitivity"] = to_string(noise.sensitivity);
-    part["scale"] = to_string(noise.scale.exact());
+    part["scale"] = to_string(Rational(noise.scale.up()));
     part["grid"] = to_string(noise.grid.spacing());
     measurements.append(part);
   }
@@ -90,6 +90,22 @@ std::vector<std::string> columns_of(const Plan& plan) {
   for (const PlannedStatistic& planned : plan.statistics()) {
     if (planned.specification.group_by) add(*planned.specification.group_by);
     for (const std::string& name : planned.specification.columns) add(name);
+  }
+  return columns;
+}
+
+std::vector<std::string> texts_of(const Plan& plan) {
+  std::vector<std::string> columns;
+  const auto add = [&](const std::string& name, AtomType type) {
+    if (type == AtomType::text) columns.push_back(name);
+  };
+  if (const auto& where = plan.selection().where) {
+    for (std::size_t i = 0; i < where->columns.size(); ++i) add(where->columns[i], where->types[i]);
+  }
+  for (const PlannedStatistic& planned : plan.statistics()) {
+    const StatisticSpecification& asked = planned.specification;
+    if (asked.group_by) add(*asked.group_by, asked.key_type);
+    for (const std::string& name : asked.columns) add(name, asked.type.value_or(AtomType::real));
   }
   return columns;
 }
@@ -137,10 +153,12 @@ void bind_plan(nb::module_& module) {
       .def_prop_ro("data", [](const HeldPlan& self) { return described(self.plan.specification().data); })
       // The columns that a release reads, each once, in the order in which the plan names them.
       .def_prop_ro("columns", [](const HeldPlan& self) { return columns_of(self.plan); })
+      // Those of them that are read as texts.
+      .def_prop_ro("texts", [](const HeldPlan& self) { return texts_of(self.plan); })
       .def_prop_ro("loss_bound", [](const HeldPlan& self) { return self.plan.certificate().bound_text(); })
       .def("statistics",
            [](const HeldPlan& self) {
-             nb::list all;
+             nb::typed<nb::list, Facts> all;
              for (const PlannedStatistic& planned : self.plan.statistics()) all.append(described(planned));
              return all;
            })

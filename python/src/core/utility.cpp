@@ -33,14 +33,6 @@ std::optional<double> nearest(const std::optional<std::string>& text, const char
   return value == 0 ? 0.0 : value;
 }
 
-std::optional<Rational> not_negative(const std::optional<std::string>& text, const char* parameter) {
-  if (!text) return std::nullopt;
-  Rational value = parse_rational(*text, parameter);
-  if (value >= 0) return value;
-  throw Error(ErrorCode::invalid_argument, parameter,
-              std::string(parameter) + " = " + *text + ": must not be negative");
-}
-
 FailureRate rate(const std::string& text, const char* parameter) {
   return {parse_rational(text, parameter), parameter};
 }
@@ -59,13 +51,14 @@ double miss_of(const NoiseQuestion& question, const Mechanism& mechanism, const 
   return OutputLaw(free, 0).miss(at);  // the same for every integer
 }
 
-nb::dict accuracy(const NoiseQuestion& question, const std::optional<std::string>& target,
-                  const std::string& alpha, const std::optional<std::string>& value_text,
-                  const std::optional<std::string>& at_text) {
+Facts accuracy(const NoiseQuestion& question, const std::optional<std::string>& target,
+               const std::string& alpha, const std::optional<std::string>& value_text,
+               const std::optional<std::string>& at_text) {
   const FailureRate failure = rate(alpha, "alpha");
   const std::optional<double> value = nearest(value_text, "value");
   question.check_value(value);
-  const std::optional<Rational> at = not_negative(at_text, "at");
+  std::optional<Rational> at;
+  if (at_text) at = not_negative(*at_text, "at");
   std::optional<Rational> least;
   Accuracy result{};
   std::optional<double> for_value;
@@ -80,7 +73,7 @@ nb::dict accuracy(const NoiseQuestion& question, const std::optional<std::string
     if (value) for_value = ReleaseLaw(mechanism.noise(), *value).accuracy(failure);
     if (at) miss = miss_of(question, mechanism, value, *at);
   }
-  nb::dict facts;
+  Facts facts;
   facts["epsilon"] = to_string(epsilon);
   facts["least_epsilon"] = least ? nb::object(nb::str(to_string(*least).c_str())) : nb::none();
   facts["tight"] = result.tight;
@@ -100,7 +93,7 @@ double default_value(const NoiseQuestion& question) {
   return value == 0 ? 0.0 : value;
 }
 
-nb::dict law(const NoiseQuestion& question, const std::optional<std::string>& value_text, std::size_t most) {
+Facts law(const NoiseQuestion& question, const std::optional<std::string>& value_text, std::size_t most) {
   const std::optional<double> value = nearest(value_text, "value");
   question.check_value(value);
   const Mechanism mechanism = question.mechanism(question.required_epsilon());
@@ -120,7 +113,7 @@ nb::dict law(const NoiseQuestion& question, const std::optional<std::string>& va
   for (const OutputProbability& row : rows.outputs) outputs.emplace_back(row.output, row.probability);
   const bool below = !mechanism.lower() || rows.outputs.front().output != *mechanism.lower();
   const bool above = !mechanism.upper() || rows.outputs.back().output != *mechanism.upper();
-  nb::dict facts;
+  Facts facts;
   facts["value"] = at;
   facts["mean"] = mean;
   facts["variance"] = variance;
@@ -131,8 +124,8 @@ nb::dict law(const NoiseQuestion& question, const std::optional<std::string>& va
   return facts;
 }
 
-nb::dict bias_of(const NoiseQuestion& question, const std::optional<std::string>& value_text,
-                 const std::vector<std::pair<std::string, std::string>>& guesses) {
+Facts bias_of(const NoiseQuestion& question, const std::optional<std::string>& value_text,
+              const std::vector<std::pair<std::string, std::string>>& guesses) {
   const std::optional<double> value = nearest(value_text, "value");
   question.check_value(value);
   std::vector<Rational> values;
@@ -153,7 +146,7 @@ nb::dict bias_of(const NoiseQuestion& question, const std::optional<std::string>
     worst = worst_bias(noise,
                        question.integer ? std::optional(mechanism.noise().centered(Grid(0))) : std::nullopt);
   }
-  nb::dict facts;
+  Facts facts;
   facts["at_value"] = nb::cast(at_value);
   facts["expected"] = nb::cast(expected);
   facts["worst"] = std::abs(worst.bias);
