@@ -163,7 +163,8 @@ class Report(Mapping[str, Released]):
             import json
 
             self._facts = json.loads(self.to_json())
-        return self._facts  # type: ignore[return-value]
+        assert self._facts is not None
+        return self._facts
 
     def _all(self) -> dict[str, Released]:
         if self._released is None:

@@ -43,8 +43,9 @@ class Statistic:
         given = {key: entry for key, entry in entries.items() if entry is not None}
         self._named = "name" in given
         if not self._named:
-            columns = given.get("columns", [given["column"]] if "column" in given else [])
-            given["name"] = " ".join([str(given["kind"]).replace("_", " "), *map(str, columns)])  # type: ignore[arg-type]
+            columns = given.get("columns", [given.get("column", "")])
+            assert isinstance(columns, list)
+            given["name"] = " ".join([str(given["kind"]).replace("_", " "), *columns]).strip()
         self._entries: dict[str, object] = {"name": given.pop("name"), **given}
 
     @property

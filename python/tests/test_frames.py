@@ -48,6 +48,11 @@ def duckdb_enum(rows):
     return connection.sql("select user_id, age, income, city::cities as city from people")
 
 
+def datafusion_frame(rows):
+    datafusion = pytest.importorskip("datafusion")
+    return datafusion.SessionContext().from_arrow(with_types(rows))
+
+
 def adbc_cursor(rows):
     class Cursor:  # what dbapi cursors of ADBC have
         def __init__(self, table):
@@ -84,6 +89,7 @@ tables = {
     "polars category": lambda rows: polars_frame(rows).cast({"city": pytest.importorskip("polars").Categorical}),
     "duckdb": duckdb_relation,
     "duckdb enum": duckdb_enum,
+    "datafusion": datafusion_frame,
     "adbc": adbc_cursor,
     "dict of lists": dict,
     "dict of arrays": lambda rows: {name: with_types(rows)[name] for name in rows},

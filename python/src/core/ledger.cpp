@@ -3,9 +3,11 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/bindings.h"
@@ -85,7 +87,7 @@ void bind_ledger(nb::module_& module) {
           "identity",
           [](HeldLedger& self) {
             const LedgerIdentity identity = unlocked(self, [](Ledger& ledger) { return ledger.identity(); });
-            return nb::make_tuple(identity.dataset, to_string(identity.neighbors), identity.privacy_unit);
+            return std::tuple(identity.dataset, to_string(identity.neighbors), identity.privacy_unit);
           })
       .def_prop_ro("declaration",
                    [](HeldLedger& self) {
