@@ -12,6 +12,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -135,6 +136,17 @@ inline std::uint16_t half_bits(double value) {
     return static_cast<std::uint16_t>(sign | static_cast<unsigned>(magnitude * 0x1p24));
   const auto exponent = static_cast<unsigned>((bits >> 52 & 0x7ff) - 1023 + 15);
   return static_cast<std::uint16_t>(sign | exponent << 10 | (bits >> 42 & 0x3ff));
+}
+
+// Cells with the same bytes are the same.
+inline std::string bytes_of(const ArrowCell& cell) {
+  const auto bytes = [](const auto& value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  if (const auto* integer = std::get_if<ArrowInt>(&cell)) return "i" + bytes(*integer);
+  if (const auto* real = std::get_if<double>(&cell)) return "r" + bytes(*real);
+  if (const auto* text = std::get_if<std::string>(&cell)) return "t" + *text;
+  return "";
 }
 
 inline std::string text_of(const ArrowCell& cell) {
@@ -404,20 +416,16 @@ class ArrowProducer {
                                       std::size_t skip) {
     using namespace arrow_producer;
     std::vector<ArrowCell> entries{other(column)}, indices;
+    std::unordered_map<std::string, std::size_t> places;
     for (const ArrowCell& cell : cells) {
       const bool null = std::holds_alternative<std::monostate>(cell);
       if (null && random(2) == 0) {
         indices.emplace_back();
         continue;
       }
-      const auto known = std::find_if(entries.begin() + 1, entries.end(), [&](const ArrowCell& entry) {
-        const auto* a = std::get_if<double>(&entry);
-        const auto* b = std::get_if<double>(&cell);
-        if (a != nullptr && b != nullptr) return std::memcmp(a, b, sizeof *a) == 0;
-        return entry == cell;
-      });
-      indices.emplace_back(ArrowInt{known - entries.begin()});
-      if (known == entries.end()) entries.push_back(cell);
+      const auto [known, added] = places.emplace(bytes_of(cell), entries.size());
+      if (added) entries.push_back(cell);
+      indices.emplace_back(static_cast<ArrowInt>(known->second));
     }
     std::unique_ptr<ArrowArray> array = make_array(counts_, column.index, indices, skip);
     const std::size_t first = random(5);

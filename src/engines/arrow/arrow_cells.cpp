@@ -138,11 +138,6 @@ char* write(Stored stored, const ArrowCellType& type, char* into) {
 
 // ---- Rows one after the other, none of which is taken away here -------------------------------------------------------
 
-struct Contiguous {
-  std::size_t first;
-  std::size_t operator()(std::size_t row) const { return first + row; }
-};
-
 bool is_aligned(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % alignof(double) == 0;
 }
@@ -272,30 +267,35 @@ void read_views(const ArrowCells& cells, std::size_t count, ArrowRoom& room) {
   });
 }
 
-// Where each row's cell lies, and whether it has one.
-void find_places(const ArrowColumn& column, std::size_t first, std::size_t count, ArrowRoom& room) {
-  const ArrowCells& rows = column.rows();
-  for (std::size_t row = 0; row < count; ++row) {
-    room.places[row] = rows.first + first + row;
-    room.valid[row] = rows.valid(room.places[row]) ? 1 : 0;
-  }
-  if (rows.type.form == ArrowForm::null) room.valid.fill(0);
-  if (column.whole) {
-    for (std::size_t row = 0; row < count; ++row)
-      room.valid[row] &= column.whole->valid(column.whole->first + first + row);
-  }
+// Takes away the rows of which the cells are null.
+void and_valid(const ArrowCells& cells, std::size_t first, std::size_t count, ArrowRoom& room) {
+  if (cells.validity == nullptr) return;
+  for (std::size_t row = 0; row < count; ++row) room.valid[row] &= cells.valid(cells.first + first + row);
 }
 
-// From rows to the entries of the dictionary, counted from 0; null where the index leads nowhere.
-void find_entries(const ArrowColumn& column, ArrowRoom& room, std::size_t count) {
-  visit_numbers(*column.index, [&](const auto& values) {
-    each_valid(count, room, [&](std::size_t row, std::size_t place) {
-      const std::optional<std::int64_t> entry = integer_of(values(place));
-      if (!entry || *entry < 0 || static_cast<std::uint64_t>(*entry) >= column.cells.rows) return false;
-      room.places[row] = static_cast<std::size_t>(*entry);
-      return true;
-    });
+// Where each row's cell lies, and whether it has one.
+void find_places(const ArrowColumn& column, std::size_t first, std::size_t count, ArrowRoom& room) {
+  for (std::size_t row = 0; row < count; ++row) room.places[row] = column.cells.first + first + row;
+  std::fill_n(room.valid.begin(), count, std::uint8_t{column.cells.type.form != ArrowForm::null});
+  and_valid(column.cells, first, count, room);
+  if (column.whole) and_valid(*column.whole, first, count, room);
+}
+
+// The entry of the dictionary that each row has, counted from 0; null where the index leads nowhere.
+void find_entries(const ArrowColumn& column, std::size_t first, std::size_t count, ArrowRoom& room) {
+  const ArrowCells& index = *column.index;
+  const std::size_t start = index.first + first;
+  const std::uint64_t entries = column.cells.rows;
+  visit_numbers(index, [&](const auto& values) {
+    for (std::size_t row = 0; row < count; ++row) {
+      // A negative one is larger than all entries.
+      const auto entry = static_cast<std::uint64_t>(integer_of(values(start + row)).value_or(-1));
+      room.places[row] = entry < entries ? static_cast<std::size_t>(entry) : 0;
+      room.valid[row] = entry < entries;
+    }
   });
+  and_valid(index, first, count, room);
+  if (column.whole) and_valid(*column.whole, first, count, room);
 }
 
 // And from entries to their cells.
@@ -306,8 +306,6 @@ void find_cells(const ArrowColumn& column, ArrowRoom& room, std::size_t count) {
     return column.cells.valid(room.places[row]);
   });
 }
-
-Column read_placed(const ArrowCells& cells, AtomType stored, std::size_t count, ArrowRoom& room);
 
 Column pack(AtomType type, std::size_t count, ArrowRoom& room) {
   const bool all = std::all_of(room.valid.begin(), room.valid.begin() + static_cast<std::ptrdiff_t>(count),
@@ -359,10 +357,11 @@ Column read_arrow(const ArrowColumn& column, AtomType stored, std::size_t first,
                   ArrowRoom& room) {
   if (!column.index && !column.whole && keeps_all(column.cells, stored))
     return read_all(column.cells, stored, first, count, room);
-  find_places(column, first, count, room);
   if (column.index) {
-    find_entries(column, room, count);
+    find_entries(column, first, count, room);
     find_cells(column, room, count);
+  } else {
+    find_places(column, first, count, room);
   }
   return read_placed(column.cells, stored, count, room);
 }
@@ -390,13 +389,23 @@ void ArrowInputReader::entries(const ArrowColumn& column, const Take& take) cons
 ArrowInputReader::Prepared ArrowInputReader::prepare(const ArrowBatch& batch) const {
   Prepared prepared;
   const ArrowColumn& column = batch.column(input_.column);
-  // What is text remains where it is.
-  if (input_.wanted == AtomType::text || !has_small_dictionary(batch, column)) return prepared;
+  const bool texts = input_.wanted == AtomType::text;
+  // Numbers as texts would need room.
+  if (!has_small_dictionary(batch, column) || (texts && column.cells.type.kind != ArrowKind::text))
+    return prepared;
   prepared.used = true;
-  prepared.bits.resize(column.cells.rows);
   prepared.valid.resize(column.cells.rows);
+  if (texts) {
+    prepared.texts.resize(column.cells.rows);
+  } else {
+    prepared.bits.resize(column.cells.rows);
+  }
   entries(column, [&](std::size_t first, std::size_t count, const Column& cells) {
-    std::memcpy(prepared.bits.data() + first, cells.values, count * sizeof(std::uint64_t));
+    if (texts) {
+      std::copy_n(cells.texts(), count, prepared.texts.data() + first);
+    } else {
+      std::memcpy(prepared.bits.data() + first, cells.values, count * sizeof(std::uint64_t));
+    }
     for (std::size_t entry = 0; entry < count; ++entry) prepared.valid[first + entry] = cells.valid(entry);
   });
   return prepared;
@@ -406,14 +415,19 @@ Column ArrowInputReader::read(const ArrowBatch& batch, const Prepared& prepared,
                               std::size_t count, ArrowRoom& room) const {
   const ArrowColumn& column = batch.column(input_.column);
   if (!prepared.used) return convert(read_arrow(column, input_.stored, first, count, room), count, room);
-  find_places(column, first, count, room);
-  find_entries(column, room, count);
-  std::int64_t* const bits = room.cells.integers();
-  each_valid(count, room, [&](std::size_t row, std::size_t entry) {
-    bits[row] = static_cast<std::int64_t>(prepared.bits[entry]);
-    return prepared.valid[entry] != 0;
-  });
-  clear_nulls(input_.wanted, count, room);
+  find_entries(column, first, count, room);
+  if (prepared.valid.empty()) {  // no row has an entry
+    clear_nulls(input_.wanted, count, room);
+    return pack(input_.wanted, count, room);
+  }
+  for (std::size_t row = 0; row < count; ++row) room.valid[row] &= prepared.valid[room.places[row]];
+  if (input_.wanted == AtomType::text) {
+    for (std::size_t row = 0; row < count; ++row) room.cells.texts()[row] = prepared.texts[room.places[row]];
+  } else {
+    std::int64_t* const bits = room.cells.integers();
+    for (std::size_t row = 0; row < count; ++row)
+      bits[row] = static_cast<std::int64_t>(prepared.bits[room.places[row]]);
+  }
   return pack(input_.wanted, count, room);
 }
 
@@ -447,8 +461,7 @@ void ArrowKeyReader::read(const ArrowBatch& batch, const Prepared& prepared, std
   const ArrowColumn& column = batch.column(input().column);
   if (!prepared.used)
     return find(read_arrow(column, input().stored, first, count, room), count, room, places);
-  find_places(column, first, count, room);
-  find_entries(column, room, count);
+  find_entries(column, first, count, room);
   for (std::size_t row = 0; row < count; ++row)
     places[row] = room.valid[row] != 0 ? prepared.places[room.places[row]] : null_place_;
 }

@@ -41,7 +41,8 @@ class ArrowInputReader {
 
   // What is converted once a batch.
   struct Prepared {
-    std::vector<std::uint64_t> bits;  // of the dictionary's numbers
+    std::vector<std::uint64_t> bits;      // of the dictionary's entries, if they become numbers,
+    std::vector<std::string_view> texts;  // else where they lie
     std::vector<std::uint8_t> valid;
     bool used = false;
   };

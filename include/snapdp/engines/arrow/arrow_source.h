@@ -24,8 +24,8 @@
 //   utf8, large utf8, views    as a cell of a CSV file  as a cell of a CSV file            itself
 //   dictionary                 as its values
 //   null                       null                     null                               null
-//   dates, times, timestamps, durations, intervals, binary data, lists, structs, maps, unions, run-end encoded
-//   columns and longer decimals cannot be used: columns() says what to cast them to
+//   dates, times, timestamps, durations, intervals, binary data, lists, structs, maps, unions, longer
+//   decimals and run-end encoded columns cannot be used: columns() says what to cast them to
 //
 // The same rows give the same states, to the bit, as from a Parquet file with these types (DuckdbSource), in
 // however many batches they come and on however many threads. float64 and int64 are folded where they lie;
@@ -33,8 +33,8 @@
 // DuckdbSource holds them.
 //
 // What a stream says is not trusted: bad_data for batches that do not fit the schema, lack a buffer or say
-// lengths that cannot be. Buffers must be as long as the interface says they are. A cell whose offset, view or
-// dictionary index leads nowhere is null, so that no error hangs on one row. The stream's own messages are
+// lengths that cannot be. Buffers must be as long as the interface says they are. A cell whose offset, view
+// or dictionary index leads nowhere is null, so that no error hangs on one row. The stream's own messages are
 // never shown, as they may quote cells.
 #pragma once
 
