@@ -1,5 +1,6 @@
 // Rows from the Arrow C data interface: whatever produces record batches (pyarrow, Polars, DataFusion, DuckDB) is folded in
-// place, batch after batch. Here one batch is made by hand.
+// place, batch after batch. Here one batch is made by hand. For a whole stream of batches, with limits on privacy units and
+// releases of whole specifications, there is ArrowSource (snapdp/engines/arrow/arrow_source.h).
 #include <snapdp/snapdp.h>
 
 #include <array>

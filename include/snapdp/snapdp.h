@@ -1,6 +1,6 @@
-// All of SnapDP that is installed: the core, and the ledger, specifications and DuckDB where these were
-// built. A program that includes it links what it uses: snapdp::snapdp, snapdp::privacy, snapdp::release,
-// snapdp::duckdb.
+// All of SnapDP that is installed: the core, and the ledger, specifications and the sources over DuckDB and
+// Arrow where these were built. A program that includes it links what it uses: snapdp::snapdp,
+// snapdp::privacy, snapdp::release, snapdp::duckdb, snapdp::arrow.
 //
 //   #include <snapdp/snapdp.h>
 //   using namespace snapdp;
@@ -42,4 +42,7 @@
 #endif
 #if __has_include("snapdp/engines/duckdb/duckdb_source.h")
 #include "snapdp/engines/duckdb/duckdb_source.h"
+#endif
+#if __has_include("snapdp/engines/arrow/arrow_source.h")
+#include "snapdp/engines/arrow/arrow_source.h"
 #endif

@@ -6,7 +6,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <deque>
 #include <map>
 #include <random>
 #include <set>
@@ -108,39 +107,6 @@ RowSelection::Condition some_condition() {
       {"x", "s"},
       {real, text},
       Predicate::compare(0, real, Comparison::at_least, 0) && !Predicate::compare(1, Comparison::equal, "a")};
-}
-
-// What a request saw: the rows, sorted.
-using Seen = std::vector<std::vector<std::string>>;
-
-struct Wanted {
-  std::vector<std::string> columns;
-  std::vector<AtomType> types;
-  std::optional<FoldRequest::GroupLimit> groups = {};
-};
-
-Seen see(Source& source, const RowSelection& selection, const std::vector<Wanted>& wanted,
-         std::uint64_t raw_rows) {
-  std::deque<RowRecorder> recorders;
-  std::vector<FoldRequest> requests;
-  for (const Wanted& each : wanted) {
-    recorders.emplace_back(each.types);
-    requests.push_back({each.columns, recorders.back().aggregation(), each.groups});
-  }
-  const FoldResult result = source.fold(selection, requests, {});
-  EXPECT_EQ(result.rows, raw_rows);
-  Seen seen;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    seen.push_back(recorders[i].rows());
-    // The zeros are one number, and a Parquet file's dictionary keeps whichever came first.
-    for (std::string& row : seen.back()) {
-      for (std::size_t at = row.find("-0x0p+0"); at != std::string::npos; at = row.find("-0x0p+0"))
-        row.erase(at, 1);
-    }
-    std::sort(seen.back().begin(), seen.back().end());
-    EXPECT_EQ(result.states.at(i).totals().rows, seen.back().size());
-  }
-  return seen;
 }
 
 TEST(DuckdbSelection, GivesTheRowsOfThePlainSelectionParallel) {

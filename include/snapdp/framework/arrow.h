@@ -1,5 +1,5 @@
-// Rows from the Arrow C data interface, without Arrow: the two structs below are a published ABI
-// (https://arrow.apache.org/docs/format/CDataInterface.html).
+// Rows from the Arrow C data interface, without Arrow: the structs below are a published ABI
+// (https://arrow.apache.org/docs/format/CDataInterface.html and CStreamInterface.html).
 //
 //   const ArrowTable table(schema, array);            // a record batch: a struct of columns; or one column
 //   AggregateState state = aggregation.start();
@@ -7,7 +7,8 @@
 //
 // What a column becomes: float64 and int64 are used in place, as real and integer; float32 becomes real, and
 // booleans and integers of 8, 16 or 32 bits become integer, exactly; utf8 and large utf8 become text. Other
-// types are refused.
+// types are refused. A stream of batches, with every type that holds numbers or text, is read by ArrowSource
+// (engines/arrow/arrow_source.h).
 #pragma once
 
 #include <cstdint>
@@ -55,6 +56,23 @@ struct ArrowArray {
 // NOLINTEND
 
 #endif  // ARROW_C_DATA_INTERFACE
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+// NOLINTBEGIN: names and forms are the ABI's.
+extern "C" {
+struct ArrowArrayStream {
+  int (*get_schema)(struct ArrowArrayStream*, struct ArrowSchema* out);
+  int (*get_next)(struct ArrowArrayStream*, struct ArrowArray* out);
+  const char* (*get_last_error)(struct ArrowArrayStream*);
+  void (*release)(struct ArrowArrayStream*);
+  void* private_data;
+};
+}
+// NOLINTEND
+
+#endif  // ARROW_C_STREAM_INTERFACE
 
 namespace snapdp {
 

@@ -4,9 +4,13 @@
 #include <array>
 #include <bit>
 
+#include "framework/shared/source_parts.h"
 #include "snapdp/error.h"
 
 namespace snapdp::engines_internal {
+
+using namespace framework_internal;
+
 namespace {
 
 // DuckDB's validity masks are 64-bit words, a Column's are bytes.
@@ -22,17 +26,6 @@ Converted& converted(std::size_t input) {
   thread_local std::vector<std::unique_ptr<Converted>> all;
   while (all.size() <= input) all.push_back(std::make_unique<Converted>());
   return *all[input];
-}
-
-// Null where cells stay what they are. A row-wise function is the same under every metric.
-std::shared_ptr<const RowFunction> conversion(const CellInput& input) {
-  if (input.stored == input.wanted) return nullptr;
-  const VectorDomain stored = untrusted_domain({input.stored});
-  const Transformation converted =
-      input.stored == AtomType::text
-          ? make_parse(stored, symmetric_distance(), {input.wanted})
-          : make_cast(stored, symmetric_distance(), {input.wanted}, CastFailure::null);
-  return converted.functions().at(0);
 }
 
 }  // namespace
@@ -57,7 +50,7 @@ std::size_t place_of(const CellInput& input, std::vector<CellInput>& inputs) {
 }
 
 CellReader::CellReader(std::vector<CellInput> inputs) : inputs_(std::move(inputs)) {
-  for (const CellInput& input : inputs_) convert_.push_back(conversion(input));
+  for (const CellInput& input : inputs_) convert_.push_back(cell_conversion(input.stored, input.wanted));
 }
 
 std::vector<Argument> CellReader::arguments() const {

@@ -8,28 +8,13 @@
 #include "engines/duckdb/key_function.h"
 #include "engines/duckdb/row_query.h"
 #include "engines/duckdb/table.h"
-#include "snapdp/error.h"
+#include "framework/shared/source_parts.h"
 
 namespace snapdp {
 
 using namespace engines_internal;
 
 namespace {
-
-// Everything may come from a file, so the aggregation must take everything.
-void check_domain(const FoldRequest& request) {
-  const std::vector<AtomDomain>& columns = request.aggregation->input_domain().columns();
-  std::vector<AtomType> types;
-  for (const AtomDomain& column : columns) types.push_back(column.type);
-  if (columns.size() != request.columns.size() || columns.size() > Chunk::max_columns ||
-      columns != untrusted_domain(types).columns()) {
-    throw Error(ErrorCode::mismatch, "aggregation",
-                "aggregation: a source folds " + std::to_string(request.columns.size()) +
-                    " untrusted columns, but this one takes " +
-                    describe(Domain(request.aggregation->input_domain())) +
-                    "; start its chain at untrusted_domain()");
-  }
-}
 
 // The key columns of grouped aggregations, without repetition.
 class PlacedKeys {

@@ -1,51 +1,16 @@
 #include "engines/duckdb/row_query.h"
 
-#include <set>
-
-#include "snapdp/error.h"
+#include "framework/shared/source_parts.h"
 
 namespace snapdp::engines_internal {
-namespace {
 
-void check_limit(const char* parameter, std::uint64_t limit) {
-  if (limit > 0) return;
-  throw Error(ErrorCode::invalid_argument, parameter,
-              std::string(parameter) + " = 0: nothing would be left; allow at least 1");
-}
-
-void check_condition(const RowSelection::Condition& where) {
-  if (where.columns.size() != where.types.size() || where.columns.size() > Chunk::max_columns) {
-    throw Error(ErrorCode::mismatch, "where",
-                "where: it has " + std::to_string(where.columns.size()) + " columns and " +
-                    std::to_string(where.types.size()) + " types; give one type a column, for at most " +
-                    std::to_string(Chunk::max_columns) + " columns");
-  }
-  where.predicate.require_fits(untrusted_domain(where.types));
-}
-
-}  // namespace
+using namespace framework_internal;
 
 RowQuery::RowQuery(const Connection& connection, const Table& table, const RowSelection& selection,
                    std::span<const FoldRequest> requests)
     : connection_(connection), table_(table), unit_(selection.unit) {
-  if (unit_) check_limit("max_rows_per_unit", unit_->max_rows);
-  if (selection.where) check_condition(*selection.where);
-  std::set<std::string> read;
-  for (const FoldRequest& request : requests) {
-    read.insert(request.columns.begin(), request.columns.end());
-    if (!request.groups) continue;
-    check_limit("max_groups_per_unit", request.groups->max_groups);
-    check_limit("max_rows_per_group_per_unit", request.groups->max_rows);
-    if (!unit_) {
-      throw Error(
-          ErrorCode::invalid_argument, "max_groups_per_unit",
-          "max_groups_per_unit: groups are limited for each privacy unit; name the unit's column too");
-    }
-    read.insert(request.groups->column);
-  }
-  if (selection.where) read.insert(selection.where->columns.begin(), selection.where->columns.end());
-  if (unit_) read.insert(unit_->column);
-  content_.assign(read.begin(), read.end());
+  check_selection(selection, requests);
+  content_ = columns_read(selection, requests);
   if (!selection.where && !unit_) return;
 
   RowFilter filter;

@@ -7,10 +7,14 @@
 #include "engines/duckdb/csv_scan.h"
 #include "engines/duckdb/file_kind.h"
 #include "engines/duckdb/utf8.h"
+#include "framework/shared/source_parts.h"
 #include "snapdp/error.h"
 #include "snapdp/text.h"
 
 namespace snapdp::engines_internal {
+
+using namespace framework_internal;
+
 namespace {
 
 class CsvTable final : public Table {
@@ -209,15 +213,6 @@ std::vector<ParquetColumn> parquet_columns(const Connection& connection, const s
 
 // ---- How cells are read ---------------------------------------------------------------------------------------------------
 
-// The place of a column that can be used.
-std::size_t find_column(const Table& table, const std::string& name) {
-  if (const std::string problem = column_problem(table.columns(), name); !problem.empty())
-    throw Error(ErrorCode::bad_data, "column", "column " + quoted_text(name) + " " + problem);
-  const auto column = std::find_if(table.columns().begin(), table.columns().end(),
-                                   [&](const SourceColumn& each) { return each.name == name; });
-  return static_cast<std::size_t>(column - table.columns().begin());
-}
-
 CellInput as_real(const std::string& sql, AtomType wanted) {
   return {"TRY_CAST(" + sql + " AS DOUBLE)", AtomType::real, wanted};
 }
@@ -247,7 +242,7 @@ std::string sql_column(std::size_t place) {
 }
 
 CellInput cell_input(const Table& table, const std::string& name, AtomType wanted) {
-  const std::size_t place = find_column(table, name);
+  const std::size_t place = find_column(table.columns(), name);
   const std::string sql = sql_column(place);
   const Storage storage = table.storage(place);
   if (storage == Storage::text) return {sql, AtomType::text, wanted};
@@ -264,7 +259,7 @@ CellInput cell_input(const Table& table, const std::string& name, AtomType wante
 }
 
 CellInput exact_cell_input(const Table& table, const std::string& name) {
-  const std::size_t place = find_column(table, name);
+  const std::size_t place = find_column(table.columns(), name);
   const std::string sql = sql_column(place);
   switch (table.storage(place)) {
     case Storage::boolean:

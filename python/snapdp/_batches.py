@@ -1,0 +1,92 @@
+"""Batches for a mechanism: arrays and sequences, each value for itself."""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Sequence
+from typing import Any
+
+from . import _core
+from ._errors import InvalidArgument
+from ._numbers import is_decimal, is_flag, is_fraction
+
+
+def release(mechanism: _core.Snapping, value: Any) -> object:
+    """What `Snapping.release` does with what is no int and no float."""
+    if getattr(value, "dtype", None) is not None and hasattr(value, "shape") and not is_flag(value):
+        return _scalar(mechanism, value) if value.shape == () else _array(mechanism, value)
+    if isinstance(value, (array.array, memoryview)):
+        return _buffer(mechanism, memoryview(value))
+    if is_fraction(value) or is_decimal(value):
+        plain = float(value)
+        if plain != value:
+            raise InvalidArgument(
+                f"value = {value}: is no binary fraction; a value is the double that was computed, so give float(value)",
+                "value",
+            )
+        return mechanism.release(plain)
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        if mechanism.integer or not all(isinstance(item, float) for item in value):
+            return [mechanism.release(item) for item in _numbers(value)]
+        return list(_buffer(mechanism, memoryview(array.array("d", value))))
+    if hasattr(type(value), "__next__"):
+        raise InvalidArgument(
+            f"value: is a {type(value).__name__}, which gives its values once; give a list or an array", "value"
+        )
+    raise InvalidArgument(f"value: is a {type(value).__name__}; give a number, a list of numbers or an array", "value")
+
+
+def _numbers(values: Sequence[Any]) -> Sequence[Any]:
+    """All of them are looked at before any is released."""
+    for item in values:
+        if is_flag(item) or not isinstance(item, (int, float)) and getattr(item, "shape", None) != ():
+            raise InvalidArgument(f"value: holds a {type(item).__name__}; give numbers", "value")
+        if item - item != 0:
+            raise InvalidArgument(f"value = {item}: must be finite; drop or replace it before the release", "value")
+    return values
+
+
+def _scalar(mechanism: _core.Snapping, value: Any) -> object:
+    """A scalar of NumPy."""
+    plain = value.item()
+    if isinstance(plain, (int, float)) and not isinstance(plain, bool):
+        return mechanism.release(plain)
+    raise InvalidArgument(f"value: is a {value.dtype}; give a number", "value")
+
+
+def _array(mechanism: _core.Snapping, values: Any) -> Any:
+    """An array of NumPy, or what has one: a new array of the same shape."""
+    import numpy
+
+    given = numpy.asarray(values)
+    if given.dtype.kind not in "iuf" or given.dtype.itemsize > 8:
+        raise InvalidArgument(f"value: is an array of {given.dtype}; give numbers, of 64 bits at most", "value")
+    reals = numpy.ascontiguousarray(given, dtype=numpy.float64)
+    if given.dtype.kind in "iu" and given.dtype.itemsize == 8 and not _exactly(numpy, given, reals):
+        raise InvalidArgument(
+            "value: holds integers beyond 2^53, which a double cannot tell apart; release these one by one", "value"
+        )
+    out = numpy.empty(reals.shape)
+    mechanism._release_batch(reals.reshape(-1), out.reshape(-1))
+    return out.astype(numpy.int64) if mechanism.integer and _fits(numpy, out) else out
+
+
+def _exactly(numpy: Any, given: Any, reals: Any) -> bool:
+    return bool(numpy.all(numpy.abs(reals) <= 2.0**53))
+
+
+def _fits(numpy: Any, out: Any) -> bool:
+    return bool(numpy.all(numpy.abs(out) < 2.0**63))
+
+
+def _buffer(mechanism: _core.Snapping, values: memoryview) -> array.array[float]:
+    if values.format != "d" or values.ndim != 1:
+        raise InvalidArgument(
+            f'value: is a buffer of format "{values.format}" with {values.ndim} dimensions; give doubles in one, '
+            'array.array("d", ...)',
+            "value",
+        )
+    reals = values if values.c_contiguous else memoryview(array.array("d", values))
+    out = array.array("d", bytes(8 * len(reals)))
+    mechanism._release_batch(reals, out)
+    return out

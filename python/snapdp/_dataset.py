@@ -1,0 +1,272 @@
+"""A dataset: what its custodian says of it, once. Everything here is public, and nothing of it comes from rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from . import _core, _toml
+from ._errors import Error, InvalidArgument, without_lines
+from ._numbers import Number, text
+
+if TYPE_CHECKING:
+    from ._plan import Plan
+    from ._statistics import Statistic
+
+
+class Column:
+    """What is declared of a column: made by `integer`, `real` and `text`."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Mapping[str, object]) -> None:
+        self._entries = {name: entry for name, entry in entries.items() if entry is not None}
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={entry!r}" for name, entry in self._entries.items() if name != "type")
+        return f"{self._entries['type']}({shown})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Column) and self._entries == other._entries
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+def _once(values: object) -> object:
+    """A list, so that a generator is read once."""
+    return list(values) if isinstance(values, Iterable) and not isinstance(values, (str, set, frozenset)) else values
+
+
+def _bounds(lower: Number | None, upper: Number | None) -> list[Number] | None:
+    if lower is None and upper is None:
+        return None
+    if lower is None or upper is None:
+        missing = "lower" if lower is None else "upper"
+        raise InvalidArgument(f"{missing}: is missing; bounds have two ends, integer(0, 100)", missing)
+    return [lower, upper]
+
+
+def integer(
+    lower: Number | None = None,
+    upper: Number | None = None,
+    *,
+    categories: Iterable[Number] | None = None,
+    keys: Iterable[Number] | None = None,
+    description: str | None = None,
+    unit: str | None = None,
+    labels: Mapping[object, str] | None = None,
+) -> Column:
+    """A column of whole numbers of 64 bits.
+
+    Args:
+        lower, upper: what its values lie between, both ends included; values outside are clamped.
+        categories, keys: its public values (one of the two): the bins of histograms, the groups of `.by()`.
+        description: words for people, for whoever reads the declaration.
+        unit: of its values, for reports: "dollars a year".
+        labels: what people call its values or bins, {9: "High school diploma"}.
+    """
+    return Column(
+        {
+            "type": "integer",
+            "bounds": _bounds(lower, upper),
+            "categories": _once(categories),
+            "keys": _once(keys),
+            "description": description,
+            "unit": unit,
+            "labels": labels,
+        }
+    )
+
+
+def real(
+    lower: Number | None = None,
+    upper: Number | None = None,
+    *,
+    categories: Iterable[Number] | None = None,
+    keys: Iterable[Number] | None = None,
+    description: str | None = None,
+    unit: str | None = None,
+    labels: Mapping[object, str] | None = None,
+) -> Column:
+    """A column of numbers, read as doubles. The arguments are those of `integer`."""
+    return Column(
+        {
+            "type": "real",
+            "bounds": _bounds(lower, upper),
+            "categories": _once(categories),
+            "keys": _once(keys),
+            "description": description,
+            "unit": unit,
+            "labels": labels,
+        }
+    )
+
+
+def text_column(
+    *,
+    categories: Iterable[str] | None = None,
+    keys: Iterable[str] | None = None,
+    description: str | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> Column:
+    """A column of texts, compared to the letter. The arguments are those of `integer`."""
+    return Column(
+        {
+            "type": "text",
+            "categories": _once(categories),
+            "keys": _once(keys),
+            "description": description,
+            "labels": labels,
+        }
+    )
+
+
+class Dataset:
+    """A declaration: where rows come from, who is protected, what is public. Made by `dataset` or `read_dataset`.
+
+    Attributes:
+        name: what the ledger calls the data.
+        neighbors: "change-one" or "add-remove".
+        privacy_unit: the column that says whose row it is, or None: one row.
+        columns: the names of the columns of which something is declared.
+    """
+
+    __slots__ = ("name", "neighbors", "privacy_unit", "columns", "_text")
+
+    def __init__(self, toml: str) -> None:
+        try:
+            _, facts = _core.declaration(toml, "dataset", "")
+        except Error as error:
+            raise without_lines(error, "dataset") from None
+        self._text = toml
+        self.name: str = facts["dataset"]
+        self.neighbors: str = facts["neighbors"]
+        self.privacy_unit: str | None = facts["privacy_unit"]
+        self.columns: tuple[str, ...] = tuple(facts["columns"])
+
+    def plan(
+        self,
+        *statistics: Statistic,
+        epsilon: Number,
+        label: str | None = None,
+        headline: str | None = None,
+    ) -> Plan:
+        """What these statistics cost and how near they will be. No row is read.
+
+        Args:
+            statistics: count(), mean("age"), ... Those without epsilon, accuracy and weight share by equal weights what
+                the others leave of the budget.
+            epsilon: the most that they may cost together; exact.
+            label: a name for the release; `Plan.release` takes one too.
+            headline: what a page about the release says at its top.
+        """
+        from ._plan import Plan
+
+        tables = [_toml.table("[budget]", {"epsilon": text(epsilon, "epsilon")})]
+        for statistic in statistics:
+            if not hasattr(statistic, "_table"):
+                raise InvalidArgument(
+                    f'statistics: one is a {type(statistic).__name__}; give statistics such as count() or mean("age")',
+                    "statistics",
+                )
+            tables.append(statistic._table())
+        head = {"label": label, "headline": headline}
+        top = "".join(f"{name} = {_toml.string(words)}\n" for name, words in head.items() if words is not None)
+        return Plan(top + self._text + "\n" + "\n".join(tables))
+
+    def to_toml(self) -> str:
+        """The declaration as a file for the command-line tool: `snapdp ledger create LEDGER FILE --epsilon E`."""
+        return self._text
+
+    def __repr__(self) -> str:
+        unit = f", unit={self.privacy_unit!r}" if self.privacy_unit else ""
+        return f"<Dataset {self.name!r}: neighbors={self.neighbors!r}{unit}, {len(self.columns)} columns declared>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Dataset) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> tuple[type[Dataset], tuple[str]]:
+        return Dataset, (self._text,)
+
+
+def dataset(
+    dataset: str,
+    *,
+    neighbors: str,
+    unit: str | None = None,
+    max_rows_per_unit: int | None = None,
+    size: int | None = None,
+    expected_size: int | None = None,
+    columns: Mapping[str, Column] | None = None,
+    nulls: str | Mapping[str, Number] | None = None,
+    where: str | None = None,
+    population: bool | None = None,
+    title: str | None = None,
+    path: str | os.PathLike[str] | None = None,
+    format: str | None = None,
+    delimiter: str | None = None,
+    privacy_unit: str | None = None,
+) -> Dataset:
+    """Declares a dataset: what is public about it, and who is protected.
+
+    Args:
+        dataset: the name of the data in the ledger; chosen by the custodian, never derived from rows.
+        neighbors: what is hidden: "change-one", which values one row has, when the number of rows is public; or
+            "add-remove", whether a row, or a unit with all its rows, is there at all.
+        unit: add-remove: the column that says whose row it is (the file's privacy_unit, which is taken too).
+        max_rows_per_unit: required with `unit`: how many rows of a unit count. All noise grows with it.
+        size: change-one: the public number of rows, required; data of another size are refused.
+        expected_size: add-remove: a public guess at the number of rows, for planning.
+        columns: by name, integer(0, 100), real(0, 1), text(keys=[...]).
+        nulls: what becomes of cells that hold no number: "drop" or {"impute": 0}.
+        where: add-remove: only rows for which this condition holds count: "age >= 18 and state in (6, 36)".
+        population: True when the rows are a random sample: reports then say what they say of the population.
+        title: what people call the data, in reports.
+        path: the data file, CSV or Parquet, when the rows lie in one; from the current folder.
+        format: "csv" or "parquet", for a file whose name does not tell.
+        delimiter: between the cells of a CSV file.
+
+    Raises:
+        InvalidArgument: naming the option, the value, the rule and the next step.
+    """
+    if unit is not None and privacy_unit is not None:
+        raise InvalidArgument("privacy_unit: is what unit says; give one of them", "privacy_unit")
+    data = {
+        "path": None if path is None else os.fspath(path),
+        "format": format,
+        "delimiter": delimiter,
+        "title": title,
+        "dataset": _toml.text_of(dataset, "dataset"),
+        "neighbors": neighbors,
+        "size": size,
+        "expected_size": expected_size,
+        "nulls": nulls,
+        "privacy_unit": privacy_unit if unit is None else unit,
+        "max_rows_per_unit": max_rows_per_unit,
+        "where": where,
+        "population": population,
+    }
+    tables = [_toml.table("[data]", data)]
+    for name, column in (columns or {}).items():
+        if not isinstance(column, Column):
+            raise InvalidArgument(
+                f"columns: {name!r} is a {type(column).__name__}; say what it holds, integer(0, 100), real(0, 1) or "
+                "text(keys=[...])",
+                "columns",
+            )
+        tables.append(_toml.table(f"[columns.{_toml.key(_toml.text_of(name, 'columns'))}]", column._entries))
+    return Dataset("\n".join(tables))
+
+
+def read_dataset(path: str | os.PathLike[str]) -> Dataset:
+    """The [data] and [columns] of a TOML file, which may hold a whole specification.
+
+    A relative path of the data in it is taken from the folder of that file.
+    """
+    canonical, _ = _core.read_declaration(os.fspath(path))
+    return Dataset(canonical)

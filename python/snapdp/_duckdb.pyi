@@ -1,0 +1,3 @@
+"""SnapDP's engine of files; not in every build."""
+
+def open_file(path: str, format: str, delimiter: str, threads: int) -> object: ...

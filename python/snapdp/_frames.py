@@ -1,0 +1,230 @@
+"""Rows for a release, from whatever people have: a table that speaks Arrow, pandas, a dict of arrays, or a file.
+
+Only types decide how a column is read, never what its cells look like: two frames that differ in one row are read alike. No
+message of a producer is passed on, because it may quote cells.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Set
+from typing import Any
+
+from . import _core
+from ._errors import BadData, Error, InvalidArgument, IoError
+from ._numbers import is_decimal, is_flag
+
+Opener = Callable[[str, str, str], _core.Source]
+
+# Streams that were read: a second reading would find no rows, and pay for them.
+_read: dict[int, weakref.ref[Any]] = {}
+
+_accepted = (
+    "give a table (pandas, Polars, pyarrow, DuckDB, anything with __arrow_c_stream__), a dict of arrays, or the path of "
+    "a CSV or Parquet file"
+)
+
+
+def opener(data: object, plan: _core.Plan) -> Opener:
+    """What a release calls once the ledger has agreed, with the declaration's path, format and delimiter."""
+    if data is None:
+        return _declared_file
+    if isinstance(data, (str, os.PathLike)):
+        path = os.fspath(data)
+        return lambda _, format, delimiter: _open_file(str(path), format, delimiter)
+    if not _is_table(data):
+        kind = type(data).__name__
+        if hasattr(type(data), "__next__"):
+            raise InvalidArgument(f"data: is a {kind}, which gives its rows once and one by one; {_accepted}", "data")
+        raise InvalidArgument(f"data: is a {kind}; {_accepted}", "data")
+    return lambda *_: _open_table(data, plan.columns, frozenset(plan.texts))
+
+
+def _is_table(data: object) -> bool:
+    return (
+        hasattr(data, "__arrow_c_stream__")
+        or type(data).__name__ == "PyCapsule"
+        or isinstance(data, Mapping)
+        or hasattr(data, "fetch_record_batch")
+        or _is_lazy(data)
+        or _is_pandas(data)
+        or getattr(getattr(data, "dtype", None), "names", None) is not None
+    )
+
+
+def _is_from(data: object, package: str, name: str) -> bool:
+    """Whether it is of this class, without importing its package."""
+    return any(base.__name__ == name and base.__module__.split(".")[0] == package for base in type(data).__mro__)
+
+
+def _is_pandas(data: object) -> bool:
+    return _is_from(data, "pandas", "DataFrame")
+
+
+def _is_lazy(data: object) -> bool:
+    return _is_from(data, "polars", "LazyFrame")
+
+
+def _declared_file(path: str, format: str, delimiter: str) -> _core.Source:
+    if not path:
+        raise InvalidArgument(f"data: is missing, and the declaration has no path; {_accepted}", "data")
+    return _open_file(path, format, delimiter)
+
+
+def _open_file(path: str, format: str, delimiter: str) -> _core.Source:
+    try:
+        from . import _duckdb
+    except ImportError:
+        raise IoError(
+            "data: this build of snapdp has no engine of files; read the file into a table (pyarrow, Polars, pandas), with "
+            "columns of CSV as texts, or build snapdp in a checkout after ./dev build",
+            "data",
+        ) from None
+    return _core.adopt_source(_duckdb.open_file(path, format, delimiter, 0))
+
+
+def _open_table(data: object, columns: list[str], texts: Set[str]) -> _core.Source:
+    try:
+        stream = _stream(data, columns, texts)
+    except Error:
+        raise
+    except Exception:  # its message may quote cells, and may differ with one of them
+        raise BadData(
+            f"data: the {type(data).__name__} cannot be turned into Arrow's format; convert its columns to numbers or texts",
+            "data",
+        ) from None
+    source = _core.Source(stream, 0)
+    _require(source.columns, columns)
+    return source
+
+
+def _require(names: list[str], columns: Iterable[str]) -> None:
+    """Tells of a column that is there by another spelling. No other name of the data is ever told: it may be a cell."""
+    for column in columns:
+        if column in names:
+            continue
+        alike = [name for name in names if _spelling(name) == _spelling(column)]
+        if alike:
+            raise BadData(
+                f'data: has no column "{column}", but "{alike[0]}"; names match to the letter, so rename it', "column"
+            )
+
+
+def _spelling(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+def _stream(data: Any, columns: list[str], texts: Set[str]) -> object:
+    if type(data).__name__ == "PyCapsule":
+        return data
+    if _is_lazy(data):
+        data = data.select([name for name in data.collect_schema().names() if name in columns] or "*").collect()
+    if _is_pandas(data):
+        return _from_pandas(data, columns, texts).__arrow_c_stream__()
+    if hasattr(data, "__arrow_c_stream__"):
+        if hasattr(type(data), "__next__"):
+            _read_once(data)
+        elif _is_from(data, "polars", "DataFrame"):
+            wanted = [name for name in data.columns if name in columns]
+            if wanted:  # a column that nobody asks for need not be one that Arrow knows
+                data = data.select(wanted)
+        return data.__arrow_c_stream__()
+    if hasattr(data, "fetch_record_batch"):
+        return data.fetch_record_batch().__arrow_c_stream__()
+    if not isinstance(data, Mapping):  # a structured array
+        data = {name: data[name] for name in data.dtype.names}
+    return _from_arrays(data, columns, texts).__arrow_c_stream__()
+
+
+def _read_once(data: object) -> None:
+    known = _read.get(id(data))
+    if known is not None and known() is data:
+        raise InvalidArgument(
+            f"data: this {type(data).__name__} was read before, and gives its rows once; make it anew", "data"
+        )
+    try:
+        _read[id(data)] = weakref.ref(data, lambda _, key=id(data): _read.pop(key, None))  # type: ignore[misc]
+    except TypeError:
+        pass
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise InvalidArgument(
+            "data: pandas and dicts of arrays are read by way of pyarrow, which is not installed: pip install pyarrow; "
+            "Polars and DuckDB tables need nothing",
+            "data",
+        ) from None
+    return pyarrow
+
+
+def _from_pandas(frame: Any, columns: list[str], texts: Set[str]) -> Any:
+    arrow = _pyarrow()
+    wanted = [(place, name) for place, name in enumerate(frame.columns) if name in columns]
+    if not wanted:  # the number of rows is all there is to know
+        return arrow.table({"": arrow.nulls(len(frame))})
+    arrays = [_pandas_column(arrow, frame.iloc[:, place], name in texts) for place, name in wanted]
+    return arrow.Table.from_arrays(arrays, names=[name for _, name in wanted])
+
+
+def _pandas_column(arrow: Any, series: Any, is_text: bool) -> Any:
+    kind = getattr(series.dtype, "kind", "")
+    if kind == "O" and type(series.dtype).__module__.startswith("numpy"):
+        return _objects(arrow, series, is_text)
+    array = arrow.array(series, from_pandas=True)
+    if isinstance(array.type, arrow.BaseExtensionType):
+        raise BadData(
+            f'data: the column "{series.name}" has the dtype {series.dtype}, which is no number and no text; convert it',
+            "column",
+        )
+    return array
+
+
+def _from_arrays(arrays: Mapping[str, Any], columns: list[str], texts: Set[str]) -> Any:
+    arrow = _pyarrow()
+    named = {}
+    for name, values in arrays.items():
+        if name not in columns:
+            continue
+        if hasattr(type(values), "__next__"):
+            raise InvalidArgument(
+                f"data: a column is a {type(values).__name__}, which gives its cells once; give an array or a list", "data"
+            )
+        kind = getattr(getattr(values, "dtype", None), "kind", "O")
+        if kind == "O" and not hasattr(values, "__arrow_c_array__") and not hasattr(values, "__arrow_c_stream__"):
+            named[name] = _objects(arrow, values, name in texts)
+        else:
+            named[name] = arrow.array(values)
+    if not named:
+        lengths = [len(values) for values in arrays.values()]
+        return arrow.table({"": arrow.nulls(lengths[0] if lengths else 0)})
+    return arrow.table(named)
+
+
+def _objects(arrow: Any, cells: Any, is_text: bool) -> Any:
+    """A column of Python objects, as a file of texts has it: each cell by itself, whatever the others are."""
+    return arrow.array((cell_text(cell, is_text) for cell in cells), arrow.large_string(), size=len(cells))
+
+
+def cell_text(cell: object, is_text: bool) -> str | None:
+    """Texts are themselves; numbers their digits, which are read as the column is declared; all else is missing.
+
+    Truth is 1 and 0 among numbers, and "true" and "false" among texts.
+    """
+    if isinstance(cell, str):
+        return str(cell)
+    if is_flag(cell):
+        return ("true" if cell else "false") if is_text else str(int(cell))  # type: ignore[call-overload]
+    if isinstance(cell, int):
+        return str(cell) if -(2**63) <= cell < 2**64 else None
+    if isinstance(cell, float):
+        return float.__repr__(cell) if cell == cell else None
+    if is_decimal(cell):
+        return str(cell)
+    if hasattr(cell, "dtype") and getattr(cell, "shape", None) == () and hasattr(cell, "item"):
+        plain = cell.item()  # a scalar of NumPy
+        return cell_text(plain, is_text) if isinstance(plain, (int, float)) else None
+    return None

@@ -1,0 +1,88 @@
+"""Numbers as texts, which the library reads exactly, and exact numbers from its texts."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, SupportsIndex, Union
+
+from ._errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+    from fractions import Fraction
+
+Number = Union[str, int, float, "Decimal", "Fraction", SupportsIndex]
+"""A number. A text is what it says ("1/4", "0.1", "1e-3"), a float its shortest decimal: 0.1 is one tenth."""
+
+
+def _is(value: object, module: str, name: str) -> bool:
+    """Whether it is of this class of the standard library, without importing it."""
+    return any(base.__module__ == module and base.__name__ == name for base in type(value).__mro__)
+
+
+def is_fraction(value: object) -> bool:
+    return _is(value, "fractions", "Fraction")
+
+
+def is_decimal(value: object) -> bool:
+    return _is(value, "decimal", "Decimal")
+
+
+def is_flag(value: object) -> bool:
+    """Whether it is True or False, NumPy's too."""
+    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool") and hasattr(value, "dtype")
+
+
+def text(value: object, parameter: str) -> str:
+    """The decimal that people mean: for epsilons, budgets, accuracies and rates."""
+    if isinstance(value, str):
+        return str(value)
+    if is_flag(value):
+        raise _no_number(value, parameter)
+    if isinstance(value, float):  # NumPy's float64 too
+        return float.__repr__(value)
+    if is_fraction(value) or is_decimal(value):
+        return str(value)
+    try:
+        return format(operator.index(value), "d")  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
+        raise InvalidArgument(
+            f"{parameter} = {value!s}: is a {value.dtype}, whose digits end before those of the number that was "
+            f'meant; write it as a text, {parameter}="{value!s}"',
+            parameter,
+        )
+    raise _no_number(value, parameter)
+
+
+def exact(value: object, parameter: str) -> str:
+    """The number that it is: for sensitivities, bounds and values, where a float is a binary fraction."""
+    if isinstance(value, float) and value - value == 0:
+        return float.hex(value)
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == () and hasattr(value, "__float__"):
+        return exact(float(value), parameter) if not hasattr(value, "__index__") else text(value, parameter)
+    return text(value, parameter)
+
+
+def optional_text(value: object, parameter: str) -> str | None:
+    return None if value is None else text(value, parameter)
+
+
+def optional_exact(value: object, parameter: str) -> str | None:
+    return None if value is None else exact(value, parameter)
+
+
+def _no_number(value: object, parameter: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"{parameter}: is a {type(value).__name__}; give a number: an int, a float, a Decimal, a Fraction, or a text "
+        f'such as "1/4"',
+        parameter,
+    )
+
+
+def fraction(number: str) -> Fraction:
+    """The number of a text of the library."""
+    from fractions import Fraction
+
+    return Fraction(number)

@@ -1,0 +1,334 @@
+"""Reports: what was released, how accurate it is and what it cost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Union
+
+from . import _core, _files
+from ._errors import InvalidArgument
+from ._numbers import fraction
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+Value = Union[int, float, "Fraction"]
+Interval = tuple[Union[float, None], Union[float, None]]
+
+_columns = (
+    "statistic",
+    "group",
+    "bin",
+    "value",
+    "lower",
+    "upper",
+    "alpha",
+    "epsilon",
+    "population_lower",
+    "population_upper",
+)
+_words = ("statistic", "group", "bin")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One released number.
+
+    value: an int for counts and sums of integers, else a float; a Fraction where no float is that number.
+    interval: the exact number lies in it, except with probability alpha; an end is None where nothing bounds it.
+    population: where that of the population lies, when the rows are declared to be a sample.
+    """
+
+    value: Value
+    interval: Interval
+    population: Interval | None = None
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+@dataclass(frozen=True)
+class Released:
+    """A released statistic. What is one number has `value` and `interval`; else `bins`, `quantiles` or `groups` hold them.
+
+    epsilon: what was paid, for all its numbers. alpha: of the intervals. warnings: what to beware of, in words.
+    `released[key]` is the group, bin or quantile of that key.
+    """
+
+    name: str
+    kind: str
+    epsilon: Fraction
+    alpha: Fraction | None
+    estimates: tuple[Estimate, ...]
+    bins: Mapping[str, Estimate] = field(default_factory=dict)
+    quantiles: Mapping[Fraction, Estimate] = field(default_factory=dict)
+    groups: Mapping[Union[str, Value], Released] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def _one(self, what: str) -> Estimate:
+        if self.bins or self.quantiles or self.groups:
+            held = "groups" if self.groups else "bins" if self.bins else "quantiles"
+            raise InvalidArgument(
+                f'{what}: "{self.name}" has {held}, each with its own; look at .{held}, or [KEY] for one of them', what
+            )
+        return self.estimates[0]
+
+    @property
+    def value(self) -> Value:
+        """The released number."""
+        return self._one("value").value
+
+    @property
+    def interval(self) -> Interval:
+        """Where the exact number lies, except with probability alpha."""
+        return self._one("interval").interval
+
+    @property
+    def population(self) -> Interval | None:
+        """Where that of the population lies, when the rows are declared to be a sample."""
+        return self._one("population").population
+
+    def __getitem__(self, key: Any) -> Released | Estimate:
+        if self.groups:
+            return self.groups[key]
+        if self.bins:
+            return self.bins[key if isinstance(key, str) else str(key)]
+        if self.quantiles:
+            from fractions import Fraction
+
+            from ._numbers import text
+
+            return self.quantiles[Fraction(text(key, "quantile"))]
+        raise KeyError(key)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+class Report(Mapping[str, Released]):
+    """What was released: a mapping from the names of statistics to what is known of them.
+
+    >>> report["mean age"].value, report["mean age"].interval
+
+    Attributes:
+        release: its number in the ledger; None when public facts alone were shown, and nothing was paid.
+        reprinted: whether it had been released before, under its label: nothing was read and nothing debited now.
+        not_stored: "", or why the ledger could not keep the report although it was paid for: save it now.
+    """
+
+    __slots__ = ("_report", "_released", "_facts")
+
+    def __init__(self, report: _core.Report) -> None:
+        self._report = report
+        self._released: dict[str, Released] | None = None
+        self._facts: dict[str, Any] | None = None
+
+    @classmethod
+    def from_json(cls, text: str) -> Report:
+        """A report from its record, `to_json()`."""
+        return cls(_core.Report(text, None, None))
+
+    @property
+    def release(self) -> int | None:
+        return self._report.release if self._report.release is not None else self._dict()["release"]
+
+    @property
+    def time(self) -> str:
+        """When it was paid for, UTC; "" when that is not known."""
+        return self._report.time
+
+    @property
+    def reprinted(self) -> bool:
+        return self._report.reprinted
+
+    @property
+    def not_stored(self) -> str:
+        return self._report.not_stored
+
+    @property
+    def spent(self) -> Fraction:
+        """What the ledger had spent after this release."""
+        return fraction(self._dict()["ledger"]["spent"])
+
+    @property
+    def remaining(self) -> Fraction:
+        """What it had left after this release."""
+        return fraction(self._dict()["ledger"]["remaining"])
+
+    def _dict(self) -> dict[str, Any]:
+        if self._facts is None:
+            import json
+
+            self._facts = json.loads(self.to_json())
+        assert self._facts is not None
+        return self._facts
+
+    def _all(self) -> dict[str, Released]:
+        if self._released is None:
+            self._released = _read(self._dict(), _rows(self.to_csv()))
+        return self._released
+
+    def __getitem__(self, name: str) -> Released:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def to_json(self) -> str:
+        """The record, to the letter as the ledger keeps it; docs/cli.md describes its keys."""
+        return self._report.to_json()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as a dict; exact numbers are texts that `fractions.Fraction` reads."""
+        import json
+
+        facts: dict[str, Any] = json.loads(self.to_json())
+        return facts
+
+    def to_table(self, *, width: int = 80, all_digits: bool = False) -> str:
+        """The table of `snapdp report`: rounded to what the noise allows, unless all digits are asked for."""
+        return self._report.to_table(width, "none", False, all_digits)
+
+    def to_html(self) -> str:
+        """A page, without scripts and with nothing to load, for screens and for paper."""
+        return self._report.to_html()
+
+    def to_csv(self) -> str:
+        """A line a number, with all digits: statistic, group, bin, value, lower, upper, alpha, epsilon ..."""
+        return self._report.to_csv()
+
+    def to_markdown(self) -> str:
+        """GitHub's Markdown."""
+        return self._report.to_markdown()
+
+    def html(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page, with mode 0600."""
+        _files.write(path, self.to_html())
+
+    def csv(self, path: str | os.PathLike[str]) -> None:
+        """Writes the lines of `to_csv`, with mode 0600."""
+        _files.write(path, self.to_csv())
+
+    def _table(self) -> dict[str, list[Any]]:
+        table: dict[str, list[Any]] = {name: [] for name in _columns}
+        for row in _rows(self.to_csv()):
+            for name in _columns:
+                cell = row[name]
+                table[name].append((cell or None) if name in _words else _float(cell))
+        return table
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame, a row a number; numbers are rounded to floats."""
+        import pandas
+
+        types = {name: "float64" for name in _columns if name not in _words}
+        return pandas.DataFrame(self._table()).astype(types)
+
+    def to_polars(self) -> Any:
+        """A Polars DataFrame, a row a number; numbers are rounded to floats."""
+        import polars
+
+        types = {name: polars.String if name in _words else polars.Float64 for name in _columns}
+        return polars.DataFrame(self._table(), schema=types)
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table, a row a number; numbers are rounded to floats."""
+        import pyarrow
+
+        types = [(name, pyarrow.string() if name in _words else pyarrow.float64()) for name in _columns]
+        return pyarrow.table(self._table(), schema=pyarrow.schema(types))
+
+    def __str__(self) -> str:
+        return self.to_table()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return _files.framed(self.to_html(), 720)
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return Report.from_json, (self.to_json(),)
+
+
+def _rows(csv: str) -> list[dict[str, str]]:
+    import csv as reader
+    import io
+
+    return list(reader.DictReader(io.StringIO(csv, newline="")))
+
+
+def _float(cell: str) -> float | None:
+    if not cell:
+        return None
+    return float(fraction(cell)) if "/" in cell else float(cell)
+
+
+def _value(number: int | float | str) -> Value:
+    if not isinstance(number, str):
+        return number
+    exact = fraction(number)
+    return exact.numerator if exact.denominator == 1 else exact
+
+
+def _key(key: int | float | str) -> str | Value:
+    return key
+
+
+def _interval(row: Mapping[str, str], lower: str, upper: str) -> Interval | None:
+    ends = (_float(row[lower]), _float(row[upper]))
+    return None if ends == (None, None) else ends
+
+
+def _read(facts: dict[str, Any], rows: list[dict[str, str]]) -> dict[str, Released]:
+    """The record has the values and what was asked; the lines, in the same order, have the intervals."""
+    lines = iter(rows)
+    warnings = facts.get("warnings", [])
+    result = {}
+    for asked in facts["statistics"]:
+        words = tuple(warning["message"] for warning in warnings if warning.get("statistic") == asked["name"])
+        groups = {
+            _key(group["key"]): _entry(asked, group, lines, ()) for group in asked.get("groups", ())
+        }
+        if groups:
+            estimates = tuple(estimate for group in groups.values() for estimate in group.estimates)
+            alpha = next(iter(groups.values())).alpha
+            result[asked["name"]] = Released(
+                asked["name"], asked["kind"], fraction(asked["epsilon"]), alpha, estimates,
+                groups=MappingProxyType(groups), warnings=words,
+            )  # fmt: skip
+        else:
+            result[asked["name"]] = _entry(asked, asked, lines, words)
+    return result
+
+
+def _entry(
+    asked: dict[str, Any], entry: dict[str, Any], lines: Iterator[dict[str, str]], warnings: tuple[str, ...]
+) -> Released:
+    alpha = None
+
+    def estimate(number: Any) -> Estimate:
+        nonlocal alpha
+        row = next(lines)
+        if row["statistic"] != asked["name"]:
+            raise AssertionError("the lines of a report are not in the order of its record")
+        if row["alpha"]:
+            alpha = fraction(row["alpha"])
+        return Estimate(
+            _value(number),
+            (_float(row["lower"]), _float(row["upper"])),
+            _interval(row, "population_lower", "population_upper"),
+        )
+
+    bins = {bin["bin"]: estimate(bin["value"]) for bin in entry.get("bins", ())}
+    quantiles = {fraction(quantile["q"]): estimate(quantile["value"]) for quantile in entry.get("quantiles", ())}
+    held = tuple(bins.values()) or tuple(quantiles.values()) or (estimate(entry["value"]),)
+    return Released(
+        asked["name"], asked["kind"], fraction(asked["epsilon"]), alpha, held,
+        bins=MappingProxyType(bins), quantiles=MappingProxyType(quantiles), warnings=warnings,
+    )  # fmt: skip

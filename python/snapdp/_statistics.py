@@ -1,0 +1,736 @@
+"""Statistics, as an analyst asks for them. Each function is a kind; its options are the keys of a [[statistic]].
+
+Options of every kind:
+
+    name       unique in a plan; the kind and its columns unless given: "mean age"
+    title      what people call it, in reports
+    epsilon    the privacy loss that is paid; exact
+    accuracy   instead: the least epsilon whose tight accuracy at `alpha` is this or better
+    weight     instead: a share of what the others leave of the budget; 1 when none of the three is given
+    alpha      the probability with which the stated accuracy may be exceeded; 0.05 unless given
+    grid       "auto", "notes" or a power of two such as "2^-10": the spacing of released values
+    range      what values and outputs are clamped to: (lower, upper), None for an open end, "none", {"gamma": 0.01}
+    guesses    public guesses at the statistic, (40, 45) or with weights [(40, 1), (45, 3)]: for planning only
+    mode       change-one: "exact", or "precision" with `precision` bits
+    type       "real", "integer" or "text": how cells are read, when the column does not say
+    bounds     (lower, upper), when the column has none
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Union
+
+from . import _toml
+from ._dataset import _once
+from ._errors import InvalidArgument
+from ._numbers import Number
+
+Range = Union[str, Sequence[Union[Number, None]], Mapping[str, Number]]
+Guesses = Iterable[Union[Number, tuple[Number, Number]]]
+Bounds = Sequence[Number]
+
+# Exact whatever TOML's own numbers can hold.
+_exact = ("epsilon", "accuracy", "weight", "alpha")
+
+
+class Statistic:
+    """One statistic of a plan: made by count(), mean("age") ... and grouped by `by`."""
+
+    __slots__ = ("_entries", "_named")
+
+    def __init__(self, entries: Mapping[str, object]) -> None:
+        given = {key: entry for key, entry in entries.items() if entry is not None}
+        self._named = "name" in given
+        if not self._named:
+            columns = given.get("columns", [given.get("column", "")])
+            assert isinstance(columns, list)
+            given["name"] = " ".join([str(given["kind"]).replace("_", " "), *columns]).strip()
+        self._entries: dict[str, object] = {"name": given.pop("name"), **given}
+
+    @property
+    def name(self) -> str:
+        """What a plan and a report call it."""
+        return str(self._entries["name"])
+
+    def by(
+        self,
+        column: str,
+        *,
+        keys: Iterable[Number | str] | None = None,
+        max_groups_per_unit: int | None = None,
+        max_rows_per_group_per_unit: int | None = None,
+        expected_group_size: int | None = None,
+    ) -> Statistic:
+        """The same statistic once for each key of a column; one epsilon pays for all groups together.
+
+        Args:
+            column: which says what group a row is in. Needs add-remove neighbors.
+            keys: the groups, in order; those of the column unless given. Every key appears in the result.
+            max_groups_per_unit, max_rows_per_group_per_unit: with a unit, both: of a unit's rows only those in so
+                many groups count, and so many of each.
+            expected_group_size: a public guess at the rows of a group, for planning.
+        """
+        entries: dict[str, object] = {
+            **self._entries,
+            "group_by": _toml.text_of(column, "group_by"),
+            "keys": _once(keys),
+            "max_groups_per_unit": max_groups_per_unit,
+            "max_rows_per_group_per_unit": max_rows_per_group_per_unit,
+            "expected_group_size": expected_group_size,
+        }
+        if not self._named:
+            entries["name"] = f"{self.name} by {column}"
+        grouped = Statistic(entries)
+        grouped._named = self._named
+        return grouped
+
+    def _table(self) -> str:
+        entries = dict(self._entries)
+        if not any(price in entries for price in ("epsilon", "accuracy", "weight")):
+            entries["weight"] = 1
+        for key in _exact:
+            if key in entries and not isinstance(entries[key], str):
+                entries[key] = _price(entries[key], key)
+        return _toml.table("[[statistic]]", entries)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{key}={entry!r}" for key, entry in self._entries.items() if key not in ("kind", "name"))
+        return f"<{self.name!r}: {self._entries['kind']}({shown})>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Statistic) and self._entries == other._entries
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+def _price(number: object, parameter: str) -> str:
+    from ._numbers import text
+
+    return text(number, parameter)
+
+
+def _column(column: object) -> str:
+    if isinstance(column, str):
+        return column
+    raise InvalidArgument(f"column: is a {type(column).__name__}; give the name of a column", "column")
+
+
+def count(
+    *,
+    range: Range | None = None,
+    guesses: Guesses | None = None,
+    nonnegative: bool | None = None,
+    noise: str | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    accuracy: Number | None = None,
+    weight: Number | None = None,
+    alpha: Number | None = None,
+    grid: str | None = None,
+) -> Statistic:
+    """The number of rows. Under change-one it is public: released as it is, at no cost.
+
+    The options of every kind are those of this module. Besides:
+
+    Args:
+        nonnegative: True: results below 0 become 0, after the release.
+        noise: "laplace" or "geometric".
+    """
+    return Statistic(
+        {
+            "kind": "count",
+            "name": name,
+            "title": title,
+            "range": range,
+            "guesses": _once(guesses),
+            "nonnegative": nonnegative,
+            "noise": noise,
+            "epsilon": epsilon,
+            "accuracy": accuracy,
+            "weight": weight,
+            "alpha": alpha,
+            "grid": grid,
+        }
+    )
+
+
+def sum(
+    column: str,
+    *,
+    type: str | None = None,
+    bounds: Bounds | None = None,
+    range: Range | None = None,
+    guesses: Guesses | None = None,
+    mode: str | None = None,
+    precision: int | None = None,
+    noise: str | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    accuracy: Number | None = None,
+    weight: Number | None = None,
+    alpha: Number | None = None,
+    grid: str | None = None,
+) -> Statistic:
+    """The sum of a column, each value clamped to the bounds. The options are those of this module."""
+    return Statistic(
+        {
+            "kind": "sum",
+            "name": name,
+            "title": title,
+            "column": _column(column),
+            "type": type,
+            "bounds": bounds,
+            "range": range,
+            "guesses": _once(guesses),
+            "mode": mode,
+            "precision": precision,
+            "noise": noise,
+            "epsilon": epsilon,
+            "accuracy": accuracy,
+            "weight": weight,
+            "alpha": alpha,
+            "grid": grid,
+        }
+    )
+
+
+def mean(
+    column: str,
+    *,
+    type: str | None = None,
+    bounds: Bounds | None = None,
+    range: Range | None = None,
+    guesses: Guesses | None = None,
+    expected_mean: Number | None = None,
+    split: Sequence[Number] | None = None,
+    mode: str | None = None,
+    precision: int | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    accuracy: Number | None = None,
+    weight: Number | None = None,
+    alpha: Number | None = None,
+    grid: str | None = None,
+) -> Statistic:
+    """The mean of a column, each value clamped to the bounds.
+
+    The options of every kind are those of this module. Besides:
+
+    Args:
+        expected_mean: a public guess, for planning.
+        split: add-remove: how epsilon is divided between sum and count; equally unless given.
+    """
+    return Statistic(
+        {
+            "kind": "mean",
+            "name": name,
+            "title": title,
+            "column": _column(column),
+            "type": type,
+            "bounds": bounds,
+            "range": range,
+            "guesses": _once(guesses),
+            "expected_mean": expected_mean,
+            "split": split,
+            "mode": mode,
+            "precision": precision,
+            "epsilon": epsilon,
+            "accuracy": accuracy,
+            "weight": weight,
+            "alpha": alpha,
+            "grid": grid,
+        }
+    )
+
+
+def variance(
+    column: str,
+    *,
+    type: str | None = None,
+    bounds: Bounds | None = None,
+    range: Range | None = None,
+    guesses: Guesses | None = None,
+    expected_deviation: Number | None = None,
+    expected_mean: Number | None = None,
+    split: Sequence[Number] | None = None,
+    mode: str | None = None,
+    precision: int | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    accuracy: Number | None = None,
+    weight: Number | None = None,
+    alpha: Number | None = None,
+    grid: str | None = None,
+) -> Statistic:
+    """The variance of a column, 1/(n - 1), each value clamped to the bounds.
+
+    The options of every kind are those of this module. Besides:
+
+    Args:
+        expected_deviation, expected_mean: public guesses, for planning.
+        split: add-remove: how epsilon is divided between sum, count and squares.
+    """
+    return Statistic(
+        {
+            "kind": "variance",
+            "name": name,
+            "title": title,
+            "column": _column(column),
+            "type": type,
+            "bounds": bounds,
+            "range": range,
+            "guesses": _once(guesses),
+            "expected_deviation": expected_deviation,
+            "expected_mean": expected_mean,
+            "split": split,
+            "mode": mode,
+            "precision": precision,
+            "epsilon": epsilon,
+            "accuracy": accuracy,
+            "weight": weight,
+            "alpha": alpha,
+            "grid": grid,
+        }
+    )
+
+
+def standard_deviation(
+    column: str,
+    *,
+    type: str | None = None,
+    bounds: Bounds | None = None,
+    expected_deviation: Number | None = None,
+    expected_mean: Number | None = None,
+    split: Sequence[Number] | None = None,
+    mode: str | None = None,
+    precision: int | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    accuracy: Number | None = None,
+    weight: Number | None = None,
+    alpha: Number | None = None,
+    grid: str | None = None,
+) -> Statistic:
+    """The square root of the variance.
+
+    The options of every kind are those of this module. Besides:
+
+    Args:
+        expected_deviation, expected_mean: public guesses, for planning.
+        split: as of variance.
+    """
+    return Statistic(
+        {
+            "kind": "standard_deviation",
+            "name": name,
+            "title": title,
+            "column": _column(column),
+            "type": type,
+            "bounds": bounds,
+            "expected_deviation": expected_deviation,
+            "expected_mean": expected_mean,
+            "split": split,
+            "mode": mode,
+            "precision": precision,
+            "epsilon": epsilon,
+            "accuracy": accuracy,
+            "weight": weight,
+            "alpha": alpha,
+            "grid": grid,
+        }
+    )
+
+
+def covariance(
+    first: str,
+    second: str,
+    *,
+    type: str | None = None,
+    bounds: Bounds | None = None,
+    range: Range | None = None,
+    guesses: Guesses | None = None,
+    expected_deviation: Sequence[Number] | None = None,
+    expected_mean: Sequence[Number] | None = None,
+    split: Sequence[Number] | None = None,
+    mode: str | None = None,
+    precision: int | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    accuracy: Number | None = None,
+    weight: Number | None = None,
+    alpha: Number | None = None,
+    grid: str | None = None,
+) -> Statistic:
+    """The covariance of two columns, 1/(n - 1).
+
+    The options of every kind are those of this module. Besides:
+
+    Args:
+        bounds: a pair for each column.
+        expected_deviation, expected_mean: public guesses, one a column.
+        split: among the parts sum_x, sum_y, count, products.
+    """
+    return Statistic(
+        {
+            "kind": "covariance",
+            "name": name,
+            "title": title,
+            "columns": [_column(first), _column(second)],
+            "type": type,
+            "bounds": bounds,
+            "range": range,
+            "guesses": _once(guesses),
+            "expected_deviation": expected_deviation,
+            "expected_mean": expected_mean,
+            "split": split,
+            "mode": mode,
+            "precision": precision,
+            "epsilon": epsilon,
+            "accuracy": accuracy,
+            "weight": weight,
+            "alpha": alpha,
+            "grid": grid,
+        }
+    )
+
+
+def correlation(
+    first: str,
+    second: str,
+    *,
+    type: str | None = None,
+    bounds: Bounds | None = None,
+    expected_deviation: Sequence[Number] | None = None,
+    expected_mean: Sequence[Number] | None = None,
+    split: Sequence[Number] | None = None,
+    mode: str | None = None,
+    precision: int | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    accuracy: Number | None = None,
+    weight: Number | None = None,
+    alpha: Number | None = None,
+    grid: str | None = None,
+) -> Statistic:
+    """The correlation of two columns.
+
+    The options of every kind are those of this module. Besides:
+
+    Args:
+        bounds: a pair for each column.
+        expected_deviation, expected_mean: public guesses, one a column.
+        split: among the parts, docs/specification.md.
+    """
+    return Statistic(
+        {
+            "kind": "correlation",
+            "name": name,
+            "title": title,
+            "columns": [_column(first), _column(second)],
+            "type": type,
+            "bounds": bounds,
+            "expected_deviation": expected_deviation,
+            "expected_mean": expected_mean,
+            "split": split,
+            "mode": mode,
+            "precision": precision,
+            "epsilon": epsilon,
+            "accuracy": accuracy,
+            "weight": weight,
+            "alpha": alpha,
+            "grid": grid,
+        }
+    )
+
+
+def moment(
+    column: str,
+    order: int,
+    *,
+    type: str | None = None,
+    bounds: Bounds | None = None,
+    range: Range | None = None,
+    guesses: Guesses | None = None,
+    mode: str | None = None,
+    precision: int | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    accuracy: Number | None = None,
+    weight: Number | None = None,
+    alpha: Number | None = None,
+    grid: str | None = None,
+) -> Statistic:
+    """The mean of the column's powers x^order. Change-one only.
+
+    The options of every kind are those of this module. Besides:
+
+    Args:
+        order: 1 to 4.
+    """
+    return Statistic(
+        {
+            "kind": "moment",
+            "name": name,
+            "title": title,
+            "column": _column(column),
+            "order": order,
+            "type": type,
+            "bounds": bounds,
+            "range": range,
+            "guesses": _once(guesses),
+            "mode": mode,
+            "precision": precision,
+            "epsilon": epsilon,
+            "accuracy": accuracy,
+            "weight": weight,
+            "alpha": alpha,
+            "grid": grid,
+        }
+    )
+
+
+def median(
+    column: str,
+    *,
+    edges: Iterable[Number] | None = None,
+    resolution: Number | None = None,
+    type: str | None = None,
+    bounds: Bounds | None = None,
+    noise: str | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    accuracy: Number | None = None,
+    weight: Number | None = None,
+    alpha: Number | None = None,
+    grid: str | None = None,
+) -> Statistic:
+    """The median of a column, from noisy counts between public edges.
+
+    The options of every kind are those of this module. Besides:
+
+    Args:
+        edges: the public edges that the answer is told by.
+        resolution: instead: an edge every so far between the bounds.
+    """
+    return Statistic(
+        {
+            "kind": "median",
+            "name": name,
+            "title": title,
+            "column": _column(column),
+            "edges": _once(edges),
+            "resolution": resolution,
+            "type": type,
+            "bounds": bounds,
+            "noise": noise,
+            "epsilon": epsilon,
+            "accuracy": accuracy,
+            "weight": weight,
+            "alpha": alpha,
+            "grid": grid,
+        }
+    )
+
+
+def quantiles(
+    column: str,
+    quantiles: Iterable[Number],
+    *,
+    edges: Iterable[Number] | None = None,
+    resolution: Number | None = None,
+    type: str | None = None,
+    bounds: Bounds | None = None,
+    noise: str | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    accuracy: Number | None = None,
+    weight: Number | None = None,
+    alpha: Number | None = None,
+    grid: str | None = None,
+) -> Statistic:
+    """Quantiles of a column, all from one release of noisy counts.
+
+    The options of every kind are those of this module. Besides:
+
+    Args:
+        quantiles: which, from 0 to 1: [0.25, 0.5, 0.75].
+        edges: the public edges that the answers are told by.
+        resolution: instead: an edge every so far between the bounds.
+    """
+    return Statistic(
+        {
+            "kind": "quantiles",
+            "name": name,
+            "title": title,
+            "column": _column(column),
+            "quantiles": _once(quantiles),
+            "edges": _once(edges),
+            "resolution": resolution,
+            "type": type,
+            "bounds": bounds,
+            "noise": noise,
+            "epsilon": epsilon,
+            "accuracy": accuracy,
+            "weight": weight,
+            "alpha": alpha,
+            "grid": grid,
+        }
+    )
+
+
+def histogram(
+    column: str,
+    *,
+    categories: Iterable[Number | str] | None = None,
+    edges: Iterable[Number] | None = None,
+    type: str | None = None,
+    other: str | None = None,
+    range: Range | None = None,
+    guesses: Guesses | None = None,
+    nonnegative: bool | None = None,
+    mode: str | None = None,
+    precision: int | None = None,
+    noise: str | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    accuracy: Number | None = None,
+    weight: Number | None = None,
+    alpha: Number | None = None,
+    grid: str | None = None,
+) -> Statistic:
+    """The number of rows in each bin.
+
+    The options of every kind are those of this module. Besides:
+
+    Args:
+        categories: the bins; those of the column unless given.
+        edges: instead: bins [e0, e1), [e1, e2), ... of which the last is closed.
+        other: "drop" (default), or "bin": rows outside every bin are counted in a last one.
+        nonnegative: True: results below 0 become 0, after the release.
+    """
+    return Statistic(
+        {
+            "kind": "histogram",
+            "name": name,
+            "title": title,
+            "column": _column(column),
+            "categories": _once(categories),
+            "edges": _once(edges),
+            "type": type,
+            "other": other,
+            "range": range,
+            "guesses": _once(guesses),
+            "nonnegative": nonnegative,
+            "mode": mode,
+            "precision": precision,
+            "noise": noise,
+            "epsilon": epsilon,
+            "accuracy": accuracy,
+            "weight": weight,
+            "alpha": alpha,
+            "grid": grid,
+        }
+    )
+
+
+def distinct(
+    column: str,
+    *,
+    categories: Iterable[Number | str] | None = None,
+    type: str | None = None,
+    range: Range | None = None,
+    guesses: Guesses | None = None,
+    mode: str | None = None,
+    precision: int | None = None,
+    noise: str | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    accuracy: Number | None = None,
+    weight: Number | None = None,
+    alpha: Number | None = None,
+    grid: str | None = None,
+) -> Statistic:
+    """How many of a public set of values occur.
+
+    The options of every kind are those of this module. Besides:
+
+    Args:
+        categories: the set; that of the column unless given.
+    """
+    return Statistic(
+        {
+            "kind": "distinct",
+            "name": name,
+            "title": title,
+            "column": _column(column),
+            "categories": _once(categories),
+            "type": type,
+            "range": range,
+            "guesses": _once(guesses),
+            "mode": mode,
+            "precision": precision,
+            "noise": noise,
+            "epsilon": epsilon,
+            "accuracy": accuracy,
+            "weight": weight,
+            "alpha": alpha,
+            "grid": grid,
+        }
+    )
+
+
+def range_count(
+    column: str,
+    *,
+    bounds: Bounds | None = None,
+    type: str | None = None,
+    range: Range | None = None,
+    guesses: Guesses | None = None,
+    nonnegative: bool | None = None,
+    mode: str | None = None,
+    precision: int | None = None,
+    noise: str | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    accuracy: Number | None = None,
+    weight: Number | None = None,
+    alpha: Number | None = None,
+    grid: str | None = None,
+) -> Statistic:
+    """The number of rows whose value lies in the bounds, both ends included. The options are those of this module."""
+    return Statistic(
+        {
+            "kind": "range_count",
+            "name": name,
+            "title": title,
+            "column": _column(column),
+            "bounds": bounds,
+            "type": type,
+            "range": range,
+            "guesses": _once(guesses),
+            "nonnegative": nonnegative,
+            "mode": mode,
+            "precision": precision,
+            "noise": noise,
+            "epsilon": epsilon,
+            "accuracy": accuracy,
+            "weight": weight,
+            "alpha": alpha,
+            "grid": grid,
+        }
+    )

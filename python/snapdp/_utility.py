@@ -1,0 +1,314 @@
+"""What a release will be worth, and what releases cost together: known beforehand, from public numbers alone."""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Union
+
+from . import _core
+from ._errors import InvalidArgument
+from ._numbers import Number, exact, fraction, optional_exact, optional_text, text
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How near the exact statistic a release is, except with probability alpha.
+
+    tight: the least half width that holds whatever the statistic is. conservative: scale ln(1/alpha) + grid/2.
+    laplace: of noise without rounding, for comparison. simultaneous: of all bins and groups together.
+    for_value: of the value that was asked for. miss: the probability of an error larger than `at`.
+    epsilon: the privacy loss; with target_accuracy the least that reaches it.
+    """
+
+    epsilon: Fraction
+    tight: float
+    conservative: float
+    laplace: float
+    simultaneous: float | None = None
+    for_value: float | None = None
+    miss: float | None = None
+
+
+@dataclass(frozen=True)
+class Law:
+    """The law of an output for one exact value.
+
+    outputs: (output, probability), in order, the nearest to the value when there are more (`cut` says how many were left
+    out); below, above: the probability of what lies beyond them.
+    """
+
+    value: float
+    mean: float
+    variance: float
+    outputs: tuple[tuple[float, float], ...]
+    below: float
+    above: float
+    cut: float
+
+
+@dataclass(frozen=True)
+class Bias:
+    """E[output] - value: at the value that was asked for, on average over `values`, and at its worst."""
+
+    at_value: float | None
+    expected: float | None
+    worst: float
+    worst_value: float
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Bounds around a statistic's range: an output is clamped to one with at most this probability."""
+
+    lower: float
+    upper: float
+    binding_probability: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The largest privacy loss of the mechanism that runs, enclosed: witness <= loss <= bound."""
+
+    witness: Fraction
+    bound: Fraction
+    notes_claim: Fraction
+    notes_claim_holds: bool
+    within_epsilon: bool
+    scale: Fraction
+    grid: Fraction
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What several releases cost together at a delta. basic: the sum, which alone holds for epsilons chosen after seeing
+    outputs. optimal: the least epsilon that holds for epsilons fixed in advance, in [optimal_at_least, optimal].
+    zcdp: by zero-concentrated differential privacy, None at delta 0; rho: its parameter.
+    """
+
+    delta: Fraction
+    basic: Fraction
+    optimal: Fraction
+    optimal_at_least: Fraction
+    rho: Fraction
+    zcdp: Fraction | None
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A lower bound on a sampler's privacy loss, wrong with probability at most alpha; `event` is what tells."""
+
+    loss_lower_bound: float
+    event: str
+    likelier_is_first: bool
+    likelier: tuple[int, int]
+    rarer: tuple[int, int]
+
+    def refutes(self, epsilon: Number) -> bool:
+        """Whether a loss of at most `epsilon` is false, with the confidence of the audit."""
+        return Fraction(self.loss_lower_bound) > Fraction(text(epsilon, "epsilon"))
+
+
+def _question(
+    epsilon: Number | None,
+    sensitivity: Number,
+    lower: Number | None,
+    upper: Number | None,
+    grid: str | Number,
+    mode: str,
+    precision: int | None,
+    noise: str,
+    integer: bool,
+) -> _core.NoiseQuestion:
+    return _core.NoiseQuestion(
+        optional_text(epsilon, "epsilon"),
+        exact(sensitivity, "sensitivity"),
+        optional_exact(lower, "lower"),
+        optional_exact(upper, "upper"),
+        exact(grid, "grid"),
+        mode,
+        precision,
+        noise,
+        integer,
+    )
+
+
+def accuracy(
+    *,
+    sensitivity: Number,
+    epsilon: Number | None = None,
+    target_accuracy: Number | None = None,
+    alpha: Number = "0.05",
+    value: Number | None = None,
+    at: Number | None = None,
+    lower: Number | None = None,
+    upper: Number | None = None,
+    grid: str | Number = "auto",
+    mode: str = "exact",
+    precision: int | None = None,
+    noise: str = "laplace",
+    integer: bool = False,
+) -> Accuracy:
+    """How near the exact statistic a release will be.
+
+    Args:
+        sensitivity: the most that neighboring datasets differ.
+        epsilon: the privacy loss; or target_accuracy, for the least epsilon that reaches it.
+        alpha: the probability with which the accuracy may be exceeded.
+        value: a guess at the exact statistic: `for_value` is the accuracy there.
+        at: `miss` is then the probability of an error larger than this, for the value or the worst one.
+        lower, upper: the range that values and outputs are clamped to.
+        integer: the statistic is an integer, as counts are.
+
+    >>> accuracy(epsilon="1/2", sensitivity=1).tight
+    6.0...
+    """
+    question = _question(epsilon, sensitivity, lower, upper, grid, mode, precision, noise, integer)
+    facts: Mapping[str, Any] = _core.accuracy(
+        question,
+        optional_text(target_accuracy, "target_accuracy"),
+        text(alpha, "alpha"),
+        optional_exact(value, "value"),
+        optional_text(at, "at"),
+    )
+    least = facts["least_epsilon"]
+    return Accuracy(
+        epsilon=fraction(facts["epsilon"] if least is None else least),
+        tight=facts["tight"],
+        conservative=facts["conservative"],
+        laplace=facts["laplace"],
+        for_value=facts["for_value"],
+        miss=facts["miss"],
+    )
+
+
+def law(
+    *,
+    epsilon: Number,
+    sensitivity: Number,
+    value: Number | None = None,
+    most: int = 100_000,
+    lower: Number | None = None,
+    upper: Number | None = None,
+    grid: str | Number = "auto",
+    mode: str = "exact",
+    precision: int | None = None,
+    noise: str = "laplace",
+    integer: bool = False,
+) -> Law:
+    """The probability of everything that a release may print, for the exact statistic `value`.
+
+    Without `value` it is the middle of the range, or the value nearest to 0 that is not clamped. At most `most` outputs.
+    """
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise InvalidArgument(f"most = {most}: must be a whole number of outputs, at least 1", "most")
+    question = _question(epsilon, sensitivity, lower, upper, grid, mode, precision, noise, integer)
+    facts: Mapping[str, Any] = _core.law(question, optional_exact(value, "value"), most)
+    return Law(**{**facts, "outputs": tuple(facts["outputs"])})
+
+
+def bias(
+    *,
+    epsilon: Number,
+    sensitivity: Number,
+    value: Number | None = None,
+    values: Iterable[Union[Number, tuple[Number, Number]]] = (),
+    lower: Number | None = None,
+    upper: Number | None = None,
+    grid: str | Number = "auto",
+    mode: str = "exact",
+    precision: int | None = None,
+    noise: str = "laplace",
+    integer: bool = False,
+) -> Bias:
+    """The bias of a release for a guess at the statistic, over many guesses (with weights, if you like), and the worst."""
+    guesses = []
+    for guess in values:
+        number, weight = guess if isinstance(guess, tuple) else (guess, 1)
+        guesses.append((exact(number, "values"), text(weight, "values")))
+    question = _question(epsilon, sensitivity, lower, upper, grid, mode, precision, noise, integer)
+    return Bias(**_core.bias(question, optional_exact(value, "value"), guesses))
+
+
+def bound(
+    *,
+    epsilon: Number,
+    sensitivity: Number,
+    lower: Number,
+    upper: Number,
+    gamma: Number = "0.05",
+    grid: str | Number = "auto",
+    noise: str = "laplace",
+    integer: bool = False,
+) -> Bound:
+    """Bounds wide enough that clamping rarely binds: the least whole steps of the grid around the statistic's range.
+
+    Args:
+        lower, upper: the statistic's own public range.
+        gamma: the probability with which a bound may bind, for the worst value.
+    """
+    question = _question(epsilon, sensitivity, lower, upper, grid, "exact", None, noise, integer)
+    return Bound(*_core.bound(question, text(gamma, "gamma")))
+
+
+def certify(
+    *,
+    epsilon: Number,
+    sensitivity: Number,
+    lower: Number | None = None,
+    upper: Number | None = None,
+    grid: str | Number = "auto",
+    mode: str = "exact",
+    precision: int | None = None,
+    noise: str = "laplace",
+    integer: bool = False,
+) -> Certificate:
+    """The privacy loss of the mechanism that runs, enclosed on both sides; see docs/certificates.md."""
+    question = _question(epsilon, sensitivity, lower, upper, grid, mode, precision, noise, integer)
+    facts = dict(_core.certify(question))
+    for name in ("witness", "bound", "notes_claim", "scale", "grid"):
+        facts[name] = fraction(facts[name])
+    return Certificate(**facts)
+
+
+def compose(epsilons: Iterable[Union[Number, tuple[Number, int]]], *, delta: Number) -> Composition:
+    """What several pure-epsilon releases cost together, at a delta.
+
+    Args:
+        epsilons: the losses; (0.1, 100) stands for a hundred of 0.1.
+        delta: the probability that the bound fails: 0 <= delta < 1.
+    """
+    losses = []
+    for loss in epsilons:
+        epsilon, count = loss if isinstance(loss, tuple) else (loss, 1)
+        if isinstance(count, bool) or not isinstance(count, int):
+            raise InvalidArgument(f"epsilons: a count is a {type(count).__name__}; give a whole number", "epsilons")
+        losses.append((text(epsilon, "epsilons"), count))
+    facts: Mapping[str, Any] = _core.compose(losses, text(delta, "delta"))
+    return Composition(
+        delta=Fraction(text(delta, "delta")),
+        basic=fraction(facts["basic"]),
+        optimal=fraction(facts["optimal"]),
+        optimal_at_least=fraction(facts["optimal_at_least"]),
+        rho=fraction(facts["rho"]),
+        zcdp=None if facts["zcdp"] is None else fraction(facts["zcdp"]),
+    )
+
+
+def audit(first: Sequence[float], second: Sequence[float], *, alpha: Number = "0.001") -> Audit:
+    """A lower bound on the privacy loss of any sampler, from its outputs for two neighboring values.
+
+    Args:
+        first, second: at least 100 independent outputs for each value, in the order in which they came.
+        alpha: the probability with which the bound may be wrong.
+    """
+    return Audit(**_core.audit(_doubles(first, "first"), _doubles(second, "second"), text(alpha, "alpha")))
+
+
+def _doubles(values: Any, parameter: str) -> Any:
+    try:
+        return array.array("d", values)
+    except (TypeError, OverflowError):
+        raise InvalidArgument(f"{parameter}: is a {type(values).__name__}; give a sequence of floats", parameter) from None

@@ -1,0 +1,42 @@
+// The options that describe a mechanism, the same for accuracy, law, bias, bound and certify.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "snapdp/mechanism/accuracy.h"
+#include "snapdp/mechanism/mechanism.h"
+
+namespace snapdp::python {
+
+// Of Python's texts, checked; throws invalid_argument naming the parameter.
+struct NoiseQuestion {
+  NoiseQuestion(const std::optional<std::string>& epsilon, const std::string& sensitivity,
+                const std::optional<std::string>& lower, const std::optional<std::string>& upper,
+                const std::string& grid, const std::string& mode, const std::optional<long>& precision,
+                const std::string& noise, bool integer);
+
+  bool has_range() const { return lower && upper; }
+  // Refuses when a bound is missing; `why` says what needs both.
+  void require_range(const std::string& why) const;
+  // Refuses one that an integer statistic cannot have.
+  void check_value(const std::optional<double>& value) const;
+  const Rational& required_epsilon() const;
+
+  Mechanism mechanism(const Rational& loss) const;
+  // The grid of the statistic's values, where it is known.
+  std::optional<Grid> values() const { return integer ? std::optional(Grid(0)) : std::nullopt; }
+  // The least epsilon whose tight accuracy is `accuracy` or better. Throws when there is none.
+  Rational epsilon_for(const Rational& accuracy, const FailureRate& alpha) const;
+
+  std::optional<Rational> epsilon;
+  Dyadic sensitivity;
+  std::optional<double> lower;
+  std::optional<double> upper;
+  GridChoice grid;
+  NoiseKind noise;
+  std::optional<long> precision;
+  bool integer;  // as stated, or as geometric noise needs
+};
+
+}  // namespace snapdp::python

@@ -1,0 +1,28 @@
+// What Python's plans and datasets hold.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "snapdp/release/plan.h"
+
+namespace snapdp::python {
+
+// A specification as text, so that it can be pickled, with the plan that follows from it.
+struct HeldPlan {
+  HeldPlan(const std::string& text, const std::string& name, const std::string& folder,
+           const std::optional<std::string>& declaration)
+      : plan(read(text, name, folder, declaration)) {}
+
+  Plan plan;
+
+ private:
+  static Specification read(const std::string& text, const std::string& name, const std::string& folder,
+                            const std::optional<std::string>& declaration) {
+    std::optional<Declaration> declared;
+    if (declaration) declared = Declaration::parse(*declaration, "declaration", folder);
+    return Specification::parse(text, name, folder, declared);
+  }
+};
+
+}  // namespace snapdp::python

@@ -1,0 +1,187 @@
+// What a release will be worth, known beforehand: accuracy, law, bias and bounds of a mechanism. The numbers are those of
+// the tool's commands of these names.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/bindings.h"
+#include "core/noise.h"
+#include "core/numbers.h"
+#include "snapdp/error.h"
+#include "snapdp/mechanism/accuracy.h"
+#include "snapdp/mechanism/bounds.h"
+#include "snapdp/mechanism/law.h"
+
+namespace snapdp::python {
+namespace {
+
+std::optional<double> nearest(const std::optional<std::string>& text, const char* parameter) {
+  if (!text) return std::nullopt;
+  const double value = to_double_nearest(parse_rational(*text, parameter));
+  if (!std::isfinite(value))
+    throw Error(ErrorCode::invalid_argument, parameter,
+                std::string(parameter) + " = " + *text + ": is beyond the largest double, 1.8e308");
+  return value == 0 ? 0.0 : value;
+}
+
+FailureRate rate(const std::string& text, const char* parameter) {
+  return {parse_rational(text, parameter), parameter};
+}
+
+// The probability of an error larger than `at`: for the value, or else the largest over all values.
+double miss_of(const NoiseQuestion& question, const Mechanism& mechanism, const std::optional<double>& value,
+               const Rational& at) {
+  if (value) return ReleaseLaw(mechanism.noise(), *value).miss(at);
+  if (mechanism.kind() != NoiseKind::geometric) {
+    const bool exact = mechanism.kind() == NoiseKind::exact;
+    return worst_miss(mechanism.noise(), at, exact ? question.values() : std::nullopt);
+  }
+  Noise free = mechanism.noise();
+  free.lower.reset();
+  free.upper.reset();
+  return OutputLaw(free, 0).miss(at);  // the same for every integer
+}
+
+Facts accuracy(const NoiseQuestion& question, const std::optional<std::string>& target,
+               const std::string& alpha, const std::optional<std::string>& value_text,
+               const std::optional<std::string>& at_text) {
+  const FailureRate failure = rate(alpha, "alpha");
+  const std::optional<double> value = nearest(value_text, "value");
+  question.check_value(value);
+  std::optional<Rational> at;
+  if (at_text) at = not_negative(*at_text, "at");
+  std::optional<Rational> least;
+  Accuracy result{};
+  std::optional<double> for_value;
+  std::optional<double> miss;
+  Rational epsilon;
+  {
+    const nb::gil_scoped_release unlocked;
+    if (target) least = question.epsilon_for(positive(*target, "target_accuracy"), failure);
+    epsilon = question.epsilon ? *question.epsilon : least ? *least : question.required_epsilon();
+    const Mechanism mechanism = question.mechanism(epsilon);
+    result = accuracy_of({mechanism.noise(), failure, 0, question.values()});
+    if (value) for_value = ReleaseLaw(mechanism.noise(), *value).accuracy(failure);
+    if (at) miss = miss_of(question, mechanism, value, *at);
+  }
+  Facts facts;
+  facts["epsilon"] = to_string(epsilon);
+  facts["least_epsilon"] = least ? nb::object(nb::str(to_string(*least).c_str())) : nb::none();
+  facts["tight"] = result.tight;
+  facts["conservative"] = result.conservative;
+  facts["laplace"] = result.laplace;
+  facts["for_value"] = nb::cast(for_value);
+  facts["miss"] = nb::cast(miss);
+  return facts;
+}
+
+double default_value(const NoiseQuestion& question) {
+  if (!question.lower || !question.upper)
+    return question.lower ? std::max(*question.lower, 0.0) : std::min(question.upper.value_or(0), 0.0);
+  const Rational middle = (Rational(*question.lower) + Rational(*question.upper)) / 2;
+  const double value =
+      to_double_nearest(question.noise == NoiseKind::geometric ? Rational(floor(middle)) : middle);
+  return value == 0 ? 0.0 : value;
+}
+
+Facts law(const NoiseQuestion& question, const std::optional<std::string>& value_text, std::size_t most) {
+  const std::optional<double> value = nearest(value_text, "value");
+  question.check_value(value);
+  const Mechanism mechanism = question.mechanism(question.required_epsilon());
+  OutputLaw::Table rows;
+  double mean = 0;
+  double variance = 0;
+  const double at = value ? *value : default_value(question);
+  {
+    const nb::gil_scoped_release unlocked;
+    const ReleaseLaw released(mechanism.noise(), at);
+    rows = released.table(most);
+    mean = released.mean();
+    variance = released.centered().variance();
+  }
+  std::vector<std::pair<double, double>> outputs;
+  outputs.reserve(rows.outputs.size());
+  for (const OutputProbability& row : rows.outputs) outputs.emplace_back(row.output, row.probability);
+  const bool below = !mechanism.lower() || rows.outputs.front().output != *mechanism.lower();
+  const bool above = !mechanism.upper() || rows.outputs.back().output != *mechanism.upper();
+  Facts facts;
+  facts["value"] = at;
+  facts["mean"] = mean;
+  facts["variance"] = variance;
+  facts["outputs"] = nb::cast(outputs);
+  facts["below"] = below ? rows.below : 0.0;
+  facts["above"] = above ? rows.above : 0.0;
+  facts["cut"] = rows.cut;
+  return facts;
+}
+
+Facts bias_of(const NoiseQuestion& question, const std::optional<std::string>& value_text,
+              const std::vector<std::pair<std::string, std::string>>& guesses) {
+  const std::optional<double> value = nearest(value_text, "value");
+  question.check_value(value);
+  std::vector<Rational> values;
+  std::vector<Rational> weights;
+  for (const auto& [guess, weight] : guesses) {
+    values.push_back(parse_rational(guess, "values"));
+    weights.push_back(positive(weight, "values"));
+  }
+  const Mechanism mechanism = question.mechanism(question.required_epsilon());
+  const Noise noise = mechanism.noise().centered();
+  std::optional<double> at_value;
+  std::optional<double> expected;
+  WorstBias worst{};
+  {
+    const nb::gil_scoped_release unlocked;
+    if (value) at_value = bias(noise, mechanism.noise().centered(*value));
+    if (!values.empty()) expected = expected_bias(mechanism.noise(), values, weights);
+    worst = worst_bias(noise,
+                       question.integer ? std::optional(mechanism.noise().centered(Grid(0))) : std::nullopt);
+  }
+  Facts facts;
+  facts["at_value"] = nb::cast(at_value);
+  facts["expected"] = nb::cast(expected);
+  facts["worst"] = std::abs(worst.bias);
+  facts["worst_value"] = (Dyadic(worst.guess) + mechanism.noise().origin()).to_double_nearest();
+  return facts;
+}
+
+// (lower, upper, binding probability) of the least bounds around the statistic's range, in exact mode.
+std::tuple<double, double, double> bound(const NoiseQuestion& question, const std::string& gamma) {
+  question.require_range("bounds are chosen around the statistic's own public range");
+  const FailureRate failure = rate(gamma, "gamma");
+  NoiseQuestion free = question;
+  free.lower.reset();
+  free.upper.reset();
+  const nb::gil_scoped_release unlocked;
+  const ChosenBounds chosen = minimal_bounds(free.mechanism(question.required_epsilon()).noise(),
+                                             {*question.lower, *question.upper}, failure);
+  return {chosen.lower, chosen.upper, chosen.binding_probability};
+}
+
+}  // namespace
+
+void bind_utility(nb::module_& module) {
+  nb::class_<NoiseQuestion>(module, "NoiseQuestion")
+      .def(nb::init<const std::optional<std::string>&, const std::string&, const std::optional<std::string>&,
+                    const std::optional<std::string>&, const std::string&, const std::string&,
+                    const std::optional<long>&, const std::string&, bool>(),
+           nb::arg("epsilon").none(), nb::arg("sensitivity"), nb::arg("lower").none(),
+           nb::arg("upper").none(), nb::arg("grid"), nb::arg("mode"), nb::arg("precision").none(),
+           nb::arg("noise"), nb::arg("integer"));
+  module.def("accuracy", &accuracy, nb::arg("question"), nb::arg("target").none(), nb::arg("alpha"),
+             nb::arg("value").none(), nb::arg("at").none());
+  module.def("law", &law, nb::arg("question"), nb::arg("value").none(), nb::arg("most"));
+  module.def("bias", &bias_of, nb::arg("question"), nb::arg("value").none(), nb::arg("guesses"));
+  module.def("bound", &bound, nb::arg("question"), nb::arg("gamma"));
+}
+
+}  // namespace snapdp::python

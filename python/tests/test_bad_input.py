@@ -1,0 +1,239 @@
+"""Whatever is wrong costs nothing, is an Error that names it, and tells no cell and no number of rows."""
+
+import datetime
+import pathlib
+
+import pytest
+
+import snapdp as dp
+from conftest import make_rows
+
+arrow = pytest.importorskip("pyarrow")
+
+
+@pytest.fixture
+def plan(people):
+    return people.plan(dp.count(), dp.mean("age"), dp.histogram("city"), epsilon=1)
+
+
+@pytest.fixture
+def free(ledger):
+    """The ledger, of which nothing may be spent."""
+    yield ledger
+    assert ledger.spent == 0
+    assert ledger.entries() == ()
+
+
+def table(rows, **changes):
+    kept = {name: values for name, values in {**rows, **changes}.items() if values is not None}
+    return arrow.table(kept)
+
+
+class Stream:
+    """A producer that fails, now or when it is read, with a cell in its message."""
+
+    def __init__(self, batches, at_once=False):
+        self.batches, self.at_once = batches, at_once
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        if self.at_once:
+            raise RuntimeError("cell 'secret'")
+
+        def give():
+            yield from self.batches
+            raise RuntimeError("cell 'secret'")
+
+        return arrow.RecordBatchReader.from_batches(self.batches[0].schema, give()).__arrow_c_stream__()
+
+
+def test_a_missing_column(plan, free, rows):
+    with pytest.raises(dp.BadData) as refused:
+        plan.release(table(rows, age=None), free)
+    assert refused.value.parameter == "column"
+    assert "age" in str(refused.value) and "income" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["Age", "AGE", "age ", "_age"])
+def test_another_spelling_is_suggested(plan, free, rows, name):
+    with pytest.raises(dp.BadData, match=f'has no column "age", but "{name}"'):
+        plan.release(table(rows, age=None, **{name: rows["age"]}), free)
+
+
+def test_other_names_may_be_cells_and_are_not_told(plan, free, rows):
+    with pytest.raises(dp.BadData) as refused:
+        plan.release(table(rows, age=None, agent_x=rows["age"]), free)
+    assert "agent" not in str(refused.value)
+
+
+def test_two_columns_of_one_name(plan, free, rows):
+    names = ["user_id", "age", "age", "city"]
+    doubled = arrow.Table.from_arrays([arrow.array(rows[name]) for name in names], names=names)
+    with pytest.raises(dp.BadData, match="same name"):
+        plan.release(doubled, free)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [datetime.date(2026, 1, 1)],
+        [datetime.datetime(2026, 1, 1)],
+        [datetime.timedelta(1)],
+        [[1]],
+        [{"a": 1}],
+        [b"1"],
+    ],
+    ids=lambda cells: type(cells[0]).__name__,
+)
+def test_types_that_are_no_numbers(plan, free, rows, cells):
+    with pytest.raises(dp.BadData, match="age") as refused:
+        plan.release(table(rows, age=cells * len(rows["age"])), free)
+    assert "cannot be used" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [42, 4.2, [1, 2], [{"age": 1}], object(), (row for row in [{"age": 1}]), iter([1]), {"age": iter([1])}, b"bytes", set()],
+    ids=lambda data: type(data).__name__,
+)
+def test_what_is_no_table(plan, free, data):
+    with pytest.raises(dp.InvalidArgument) as refused:
+        plan.release(data, free)
+    assert refused.value.parameter == "data"
+
+
+@pytest.mark.parametrize("path", ["no such file.csv", "no such file.parquet", "https://example.org/a.csv", "*.csv", ".", ""])
+def test_paths(plan, free, path):
+    pytest.importorskip("snapdp._duckdb")
+    with pytest.raises(dp.Error) as refused:
+        plan.release(path, free)
+    assert refused.value.code in ("io", "invalid_argument")
+    with pytest.raises(dp.Error):
+        plan.release(pathlib.Path(path), free)
+
+
+def test_no_data(plan, free):
+    with pytest.raises(dp.InvalidArgument, match="data"):
+        plan.release(None, free)
+
+
+@pytest.mark.parametrize("ledger", [None, "people.ledger", 3, object()])
+def test_what_is_no_ledger(plan, rows, ledger):
+    with pytest.raises(dp.InvalidArgument) as refused:
+        plan.release(table(rows), ledger)
+    assert refused.value.parameter == "ledger"
+
+
+def test_a_stream_is_read_once(plan, people, rows, tmp_path):
+    ledger = dp.Ledger.create(tmp_path / "streams.ledger", people, epsilon=9)
+    reader = table(rows).to_reader()
+    plan.release(reader, ledger)
+    with pytest.raises(dp.InvalidArgument, match="read before"):
+        plan.release(reader, ledger)
+    capsule = table(rows).__arrow_c_stream__()
+    plan.release(capsule, ledger)
+    with pytest.raises(dp.InvalidArgument, match="read before"):
+        plan.release(capsule, ledger)
+    assert len(ledger.entries()) == 2
+
+
+def test_a_refusal_leaves_a_stream_as_it_was(plan, people, ledger, rows):
+    reader = table(rows).to_reader()
+    with pytest.raises(dp.BudgetRefused):
+        people.plan(dp.count(), epsilon=3).release(reader, ledger)
+    assert plan.release(reader, ledger)["count"].value > 0
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_producer_that_fails(plan, free, rows, at_once):
+    with pytest.raises(dp.Error) as refused:
+        plan.release(Stream(table(rows).to_batches(max_chunksize=1000), at_once), free)
+    assert refused.value.code in ("io", "bad_data")
+    assert "secret" not in str(refused.value)
+    assert refused.value.__cause__ is None and (refused.value.__suppress_context__ or refused.value.__context__ is None)
+
+
+def test_what_a_progress_function_raises_ends_the_release(plan, free, rows):
+    def progress(percent):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        plan.release(table(rows), free, progress=progress)
+
+
+def test_a_progress_function_may_look_at_the_ledger(plan, ledger, rows):
+    seen = []
+    plan.release(table(rows), ledger, progress=lambda percent: seen.append((percent, ledger.spent)))
+    assert seen and all(0 <= percent <= 100 and spent == 0 for percent, spent in seen)
+
+
+def test_another_dataset(free, rows):
+    other = dp.dataset("others", neighbors="add-remove", columns={"age": dp.integer(0, 100)})
+    with pytest.raises(dp.BudgetRefused):
+        other.plan(dp.count(), epsilon=1).release(table(rows), free)
+
+
+def test_other_neighbors(free, rows):
+    other = dp.dataset("people-2026", neighbors="change-one", size=len(rows["age"]), columns={"age": dp.integer(0, 100)})
+    with pytest.raises(dp.BudgetRefused) as refused:
+        other.plan(dp.mean("age"), epsilon=1).release(table(rows), free)
+    assert refused.value.parameter == "neighbors"
+
+
+def test_other_bounds_than_declared(free, rows):
+    other = dp.dataset(
+        "people-2026", neighbors="add-remove", unit="user_id", max_rows_per_unit=3, expected_size=5000,
+        columns={"age": dp.integer(0, 50)},
+    )  # fmt: skip
+    with pytest.raises(dp.BudgetRefused) as refused:
+        other.plan(dp.sum("age"), epsilon=1).release(table(rows), free)
+    assert refused.value.parameter == "bounds"
+
+
+def test_too_little_is_left(people, free, rows):
+    with pytest.raises(dp.BudgetRefused):
+        people.plan(dp.count(), epsilon="2.0000001").release(table(rows), free)
+
+
+def test_more_than_the_run_may_cost(people, free, rows):
+    plan = people.plan(dp.count(epsilon=1), epsilon="1/2")
+    assert not plan.affordable
+    with pytest.raises(dp.BudgetRefused):
+        plan.release(table(rows), free)
+
+
+def test_a_label_of_another_question(people, plan, ledger, rows):
+    plan.release(table(rows), ledger, label="first")
+    with pytest.raises(dp.BudgetRefused, match="label"):
+        people.plan(dp.count(), epsilon="1/2").release(table(rows), ledger, label="first")
+    with pytest.raises(dp.InvalidArgument, match="label"):
+        plan.release(table(rows), ledger, label=7)
+    assert len(ledger.entries()) == 1
+
+
+def test_a_dry_run_says_all_this_too(plan, free, rows):
+    plan.dry_run(table(rows), free)
+    with pytest.raises(dp.BadData):
+        plan.dry_run(table(rows, age=None), free)
+    with pytest.raises(dp.InvalidArgument):
+        plan.dry_run(42, free)
+
+
+def test_frames_that_pyarrow_cannot_take(plan, free, rows):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(rows)
+    for odd in (pandas.array([pandas.Interval(0, 1)] * len(frame)), pandas.period_range("2026", periods=len(frame), freq="D")):
+        with pytest.raises(dp.BadData):
+            plan.release(frame.assign(age=odd), free)
+    # Nobody asks for this one.
+    plan.dry_run(frame.assign(income=pandas.period_range("2026", periods=len(frame), freq="D")), free)
+
+
+def test_errors_are_the_same_for_neighbors(plan, free):
+    """One row more, of whatever cells, changes neither whether there is an error nor which."""
+    pandas = pytest.importorskip("pandas")
+    rows = {name: values[:50] for name, values in make_rows(60).items()}
+    for cell in ("x", 1, 2.5, None, b"b", [1], datetime.date(2026, 1, 1), 10**40, float("nan"), object()):
+        for name in rows:
+            more = {key: [*values, cell if key == name else None] for key, values in rows.items()}
+            plan.dry_run(pandas.DataFrame(more, dtype=object), free)
+            plan.dry_run(more, free)

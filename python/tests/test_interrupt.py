@@ -1,0 +1,82 @@
+"""Ctrl-C: before the debit it ends a release that has cost nothing; from the debit on it waits for the report."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import snapdp as dp
+
+pytest.importorskip("pyarrow")
+
+
+def run(tmp_path, body):
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import os, signal, sys, time
+            import pyarrow, snapdp as dp
+            people = dp.dataset("d", neighbors="add-remove", columns={"age": dp.integer(0, 100)})
+            ledger = dp.Ledger.create("d.ledger", people, epsilon=1)
+            plan = people.plan(dp.count(), epsilon=1)
+            batch = pyarrow.record_batch({"age": [1, 2, 3]})
+            """
+        )
+        + textwrap.dedent(body)
+    )
+    return subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+
+
+def test_while_rows_are_read(tmp_path):
+    result = run(
+        tmp_path,
+        """
+        def batches():
+            yield batch
+            signal.raise_signal(signal.SIGINT) if len(sys.argv) > 5 else os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(1000):
+                time.sleep(0.01)
+                yield batch
+        reader = pyarrow.RecordBatchReader.from_batches(batch.schema, batches())
+        try:
+            plan.release(reader, ledger)
+        except KeyboardInterrupt:
+            print("interrupted")
+        """,
+    )
+    ledger = dp.Ledger(tmp_path / "d.ledger")
+    assert ledger.spent == 0 and ledger.entries() == ()
+    # Where the producer is Python, it meets the signal itself, and its failure ends the release as well.
+    assert result.stdout == "interrupted\n" or "gave" in result.stderr or "IoError" in result.stderr, result.stderr
+
+
+def test_in_a_progress_function(tmp_path):
+    result = run(
+        tmp_path,
+        """
+        def progress(percent):
+            os.kill(os.getpid(), signal.SIGINT)
+        try:
+            plan.release(pyarrow.Table.from_batches([batch] * 3), ledger, progress=progress)
+        except KeyboardInterrupt:
+            print("interrupted")
+        """,
+    )
+    assert result.stdout == "interrupted\n", result.stderr
+    assert dp.Ledger(tmp_path / "d.ledger").spent == 0
+
+
+def test_a_process_that_dies_in_the_fold_has_paid_nothing(tmp_path):
+    result = run(
+        tmp_path,
+        """
+        plan.release(pyarrow.Table.from_batches([batch] * 3), ledger, progress=lambda percent: os._exit(7))
+        """,
+    )
+    assert result.returncode == 7
+    ledger = dp.Ledger(tmp_path / "d.ledger")
+    assert ledger.spent == 0
+    ledger.verify()

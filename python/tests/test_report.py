@@ -1,0 +1,133 @@
+"""Reports: the numbers and intervals of the record and of its lines."""
+
+import csv
+import io
+import json
+import pickle
+from fractions import Fraction
+
+import pytest
+
+import snapdp as dp
+from conftest import cities
+
+
+@pytest.fixture(scope="module")
+def report(rows, tmp_path_factory):
+    people = dp.dataset(
+        "people",
+        neighbors="add-remove",
+        expected_size=5000,
+        population=True,
+        columns={"age": dp.integer(0, 100), "income": dp.real(0, 500_000), "city": dp.text(keys=cities)},
+    )
+    plan = people.plan(
+        dp.count(),
+        dp.mean("age"),
+        dp.median("income", resolution=5000),
+        dp.quantiles("income", ["1/4", 0.75], resolution=5000),
+        dp.histogram("city"),
+        dp.mean("income").by("city"),
+        dp.histogram("age", edges=[0, 50, 100]).by("city"),
+        epsilon=10,
+    )
+    return plan.release(rows, dp.Ledger.create(tmp_path_factory.mktemp("report") / "l", people, epsilon=10))
+
+
+def test_it_is_a_mapping(report):
+    assert list(report) == [entry["name"] for entry in report.to_dict()["statistics"]]
+    assert len(report) == 7 and "mean age" in report and "no" not in report
+    assert report.get("no") is None
+    with pytest.raises(KeyError):
+        report["no"]
+
+
+def test_one_number(report):
+    count, mean = report["count"], report["mean age"]
+    assert type(count.value) is int and type(mean.value) is float
+    lower, upper = mean.interval
+    assert lower <= mean.value <= upper and float(mean) == mean.value
+    assert mean.alpha == Fraction(1, 20) and type(mean.epsilon) is Fraction
+    assert mean.population[0] <= lower <= upper <= mean.population[1]
+    assert count.population is None
+    lower, upper = report["median income"].interval
+    assert lower <= report["median income"].value <= upper
+
+
+def test_several_numbers(report):
+    bins = report["histogram city"]
+    assert list(bins.bins) == cities
+    assert bins["Ulm"] is bins.bins["Ulm"] and type(bins["Ulm"].value) is int
+    with pytest.raises(dp.InvalidArgument, match=r"\.bins"):
+        bins.value
+    quantiles = report["quantiles income"]
+    assert list(quantiles.quantiles) == [Fraction(1, 4), Fraction(3, 4)]
+    assert quantiles[0.25] == quantiles["1/4"] == quantiles[Fraction(1, 4)]
+    groups = report["mean income by city"]
+    assert list(groups.groups) == cities
+    assert groups["Köln"].interval[0] <= groups["Köln"].value
+    with pytest.raises(dp.InvalidArgument, match=r"\.groups"):
+        groups.interval
+    both = report["histogram age by city"]
+    assert list(both["Ulm"].bins) == ["[0, 50)", "[50, 100]"]
+    assert len(both.estimates) == 6
+
+
+def test_every_line_is_an_estimate(report):
+    lines = list(csv.DictReader(io.StringIO(report.to_csv())))
+    estimates = [estimate for released in report.values() for estimate in released.estimates]
+    assert len(lines) == len(estimates)
+    for line, estimate in zip(lines, estimates):
+        assert float(estimate.value) == float(line["value"])
+        assert estimate.interval == tuple(float(line[end]) if line[end] else None for end in ("lower", "upper"))
+
+
+def test_frames(report):
+    pandas, polars, arrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    table = report.to_arrow()
+    assert table.num_rows == sum(len(released.estimates) for released in report.values())
+    assert report.to_polars().to_arrow().to_pydict() == table.to_pydict()
+    frame = report.to_pandas()
+    assert list(frame.columns) == table.column_names
+    assert frame["value"].tolist() == table["value"].to_pylist()
+    assert str(frame["population_lower"].dtype) == "float64"
+    row = table.filter(arrow.compute.equal(table["statistic"], "mean age")).to_pylist()[0]
+    assert (row["value"], row["lower"], row["upper"]) == (report["mean age"].value, *report["mean age"].interval)
+
+
+def test_views(report, tmp_path):
+    report.html(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == report.to_html()
+    assert (tmp_path / "report.html").stat().st_mode & 0o777 == 0o600
+    report.csv(tmp_path / "report.csv")
+    assert (tmp_path / "report.csv").read_bytes().decode() == report.to_csv()
+    assert list(tmp_path.iterdir()) == [tmp_path / "report.html", tmp_path / "report.csv"] or len(list(tmp_path.iterdir())) == 2
+    assert report._repr_html_().startswith("<iframe sandbox srcdoc=")
+    assert "count" in str(report) and report.to_markdown().startswith("#")
+    with pytest.raises(dp.IoError):
+        report.html(tmp_path / "no such folder" / "report.html")
+
+
+def test_the_record_is_enough(report):
+    for twin in (dp.Report.from_json(report.to_json()), pickle.loads(pickle.dumps(report))):
+        assert twin.to_json() == report.to_json() and dict(twin) == dict(report)
+        assert twin.release == report.release == 1
+    assert json.loads(report.to_json()) == report.to_dict()
+    with pytest.raises(dp.BadData):
+        dp.Report.from_json("{}")
+
+
+def test_constants_cost_nothing(rows, tmp_path):
+    dataset = dp.dataset("d", neighbors="change-one", size=5000)
+    ledger = dp.Ledger.create(tmp_path / "l", dataset, epsilon=1)
+    report = dataset.plan(dp.count(), epsilon=1).release(rows, ledger)
+    assert report["count"].value == 5000 and report.release is None and ledger.spent == 0
+    assert report["count"].interval in ((5000, 5000), (None, None))
+
+
+def test_numbers_that_no_float_is():
+    from snapdp._report import _value
+
+    assert _value("123456789012345678901234567890") == 123456789012345678901234567890
+    assert _value("1/3") == Fraction(1, 3)
+    assert _value(2.5) == 2.5

@@ -1,0 +1,41 @@
+"""How typed code uses snapdp: tools/run-tests has mypy --strict read this, and nothing runs it."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import snapdp as dp
+
+
+def use(frame: object) -> None:
+    people = dp.dataset(
+        "people-2026",
+        neighbors="add-remove",
+        unit="user_id",
+        max_rows_per_unit=3,
+        columns={"age": dp.integer(0, 100), "income": dp.real(0, "5e5"), "city": dp.text(keys=["Ulm", "Jena"])},
+    )
+    plan = people.plan(
+        dp.count(epsilon=0.1),
+        dp.mean("age", accuracy=Decimal("0.25")),
+        dp.mean("income", weight=Fraction(1, 3)).by("city", keys=["Ulm"]),
+        dp.quantiles("income", [0.25, "1/2"], resolution=1000),
+        dp.histogram("age", edges=range(0, 101, 10), range=(0, None), guesses=[(10, 1), 20]),
+        epsilon="1",
+    )
+    cost: Fraction = plan.epsilon
+    tight: list[float] = [one.accuracy.tight for one in plan.statistics if one.accuracy is not None]
+    ledger = dp.Ledger.create("people.ledger", people, epsilon=2)
+    left: Fraction = ledger.remaining - cost
+    report = plan.release(frame, ledger, label="2026-Q4", progress=lambda percent: print(percent))
+    value: int | float | Fraction = report["mean age"].value
+    lower, upper = report["mean age"].interval
+    keys: list[str] = list(report)
+    mechanism = dp.Snapping(epsilon="1/4", sensitivity=1, lower=0, upper=100)
+    noisy: float = mechanism.release(42.0)
+    accuracy: dp.Accuracy = dp.accuracy(epsilon=1, sensitivity=1)
+    epsilon: Fraction = dp.compose([(0.1, 100)], delta=1e-6).optimal
+    try:
+        plan.dry_run(frame, ledger)
+    except dp.Error as error:
+        print(error.code, error.parameter)
+    print(cost, tight, left, value, lower, upper, keys, noisy, accuracy.tight, epsilon)

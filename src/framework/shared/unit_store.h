@@ -1,0 +1,100 @@
+// The rows that limits on privacy units keep, for sources that read rows once, on several threads: they are written here
+// while they are read, and come out again when all are known.
+//
+//   UnitStore store({.content_cells = 3, .unit = 1, .max_rows = 2});
+//   store.add(columns, count);                            // any thread, any order
+//   std::atomic<std::size_t> next_shard{0};
+//   UnitStore::Cursor kept(store, groups, next_shard);    // one a thread
+//   while (const auto record = kept.next()) ...           // take_cell() gives its cells
+//
+// They are held in memory, in the order of FirstRows (first_rows.h): whatever the order in which rows come, no more than
+// it says.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/shared/first_rows.h"
+#include "framework/shared/row_hash.h"
+#include "snapdp/framework/source.h"
+#include "snapdp/framework/transformation.h"
+
+namespace snapdp::framework_internal {
+
+class UnitStore {
+ public:
+  struct Layout {
+    // The first cells of a row say which rows are kept; the others are functions of these.
+    std::size_t content_cells = 0;
+    std::size_t unit = 0;  // the number of the unit's cell, one of these
+    std::uint64_t max_rows = 1;
+  };
+  explicit UnitStore(const Layout& layout);
+
+  // Takes in at most block_rows rows, or those of them for which keeps[row] is 1. Units must have names (names_unit()).
+  void add(std::span<const Column> columns, std::size_t count, const std::uint8_t* keeps = nullptr);
+
+  // The memory that the rows take.
+  std::size_t bytes() const;
+  void forget() { shards_.clear(); }
+
+  // Of the rows of each unit, those that a GroupLimit keeps.
+  struct Groups {
+    std::size_t cell = 0;  // the number of the group's cell
+    GroupLimit limit = {};
+  };
+
+  // Gives the rows that are kept, once the last one has been added. Cursors that share `next_shard` share the rows.
+  class Cursor {
+   public:
+    Cursor(const UnitStore& store, const std::optional<Groups>& groups, std::atomic<std::size_t>& next_shard)
+        : store_(&store), groups_(groups), next_shard_(&next_shard) {}
+    // The next row's cells as append_row_content() wrote them.
+    std::optional<std::string_view> next();
+
+   private:
+    bool find_unit();
+
+    const UnitStore* store_;
+    std::optional<Groups> groups_;
+    std::atomic<std::size_t>* next_shard_;
+    const FirstRows* shard_ = nullptr;
+    std::size_t unit_ = 0;  // of the shard, the next one
+    std::vector<FirstRows::Row> of_unit_;
+    std::size_t next_ = 0;  // of the unit's rows
+  };
+
+ private:
+  // Units are spread over so many shards, so that threads seldom wait for each other.
+  static constexpr std::size_t shard_count = 64;
+  struct Shard {
+    explicit Shard(std::uint64_t max_rows) : rows(max_rows) {}
+    std::mutex mutex;
+    FirstRows rows;
+  };
+  // A row of a block.
+  struct Written {
+    std::string_view unit;
+    FirstRows::Row row;
+    std::size_t shard;
+  };
+
+  std::size_t write(std::span<const Column> columns, std::size_t count, const std::uint8_t* keeps,
+                    std::string& text, std::span<Written> written) const;
+
+  Layout layout_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+};
+
+// The bits of a number as a column of this type stores it: in a content a real that is an integer stands as one.
+std::uint64_t stored_bits(const ContentCell& cell, AtomType stored);
+
+}  // namespace snapdp::framework_internal
