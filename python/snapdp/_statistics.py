@@ -61,6 +61,7 @@ class Statistic:
         max_groups_per_unit: int | None = None,
         max_rows_per_group_per_unit: int | None = None,
         expected_group_size: int | None = None,
+        differences: Iterable[tuple[Number | str, Number | str]] | None = None,
     ) -> Statistic:
         """The same statistic once for each key of a column; one epsilon pays for all groups together.
 
@@ -70,6 +71,8 @@ class Statistic:
             max_groups_per_unit, max_rows_per_group_per_unit: with a unit, both: of a unit's rows only those in so
                 many groups count, and so many of each.
             expected_group_size: a public guess at the rows of a group, for planning.
+            differences: pairs of keys: what the first group has more than the second, as a number of its own that costs
+                nothing, "mean income by city: Jena - Ulm". For kinds that are one number a group.
         """
         entries: dict[str, object] = {
             **self._entries,
@@ -78,6 +81,7 @@ class Statistic:
             "max_groups_per_unit": max_groups_per_unit,
             "max_rows_per_group_per_unit": max_rows_per_group_per_unit,
             "expected_group_size": expected_group_size,
+            "differences": _once(differences),
         }
         if not self._named:
             entries["name"] = f"{self.name} by {column}"

@@ -27,7 +27,7 @@ def report(rows, tmp_path_factory):
         dp.median("income", resolution=5000),
         dp.quantiles("income", ["1/4", 0.75], resolution=5000),
         dp.histogram("city"),
-        dp.mean("income").by("city"),
+        dp.mean("income").by("city", differences=[("Köln", "Ulm")]),
         dp.histogram("age", edges=[0, 50, 100]).by("city"),
         epsilon=10,
     )
@@ -36,7 +36,7 @@ def report(rows, tmp_path_factory):
 
 def test_it_is_a_mapping(report):
     assert list(report) == [entry["name"] for entry in report.to_dict()["statistics"]]
-    assert len(report) == 7 and "mean age" in report and "no" not in report
+    assert len(report) == 8 and "mean age" in report and "no" not in report
     assert report.get("no") is None
     with pytest.raises(KeyError):
         report["no"]
@@ -68,6 +68,11 @@ def test_several_numbers(report):
     assert groups["Köln"].interval[0] <= groups["Köln"].value
     with pytest.raises(dp.InvalidArgument, match=r"\.groups"):
         groups.interval
+    difference = report["mean income by city: Köln - Ulm"]
+    assert difference.kind == "difference" and difference.epsilon == 0
+    assert difference.value == pytest.approx(groups["Köln"].value - groups["Ulm"].value)
+    assert difference.interval[0] <= difference.value <= difference.interval[1]
+    assert difference.population[0] <= difference.interval[0]
     both = report["histogram age by city"]
     assert list(both["Ulm"].bins) == ["[0, 50)", "[50, 100]"]
     assert len(both.estimates) == 6
