@@ -180,10 +180,15 @@ MechanismOptions MechanismQuestion::options(const Rational& loss) const {
                           "constant and needs no noise");
   }
   if (noise == NoiseKind::notes) require_range(precision_needs_range);
+  MechanismOptions between = free_options(loss);
+  between.lower = lower;
+  between.upper = upper;
+  return between;
+}
+
+MechanismOptions MechanismQuestion::free_options(const Rational& loss) const {
   return {.epsilon = loss,
           .sensitivity = sensitivity,
-          .lower = lower,
-          .upper = upper,
           .grid = grid,
           .integer = integer && noise != NoiseKind::notes,
           .noise = noise,

@@ -55,6 +55,8 @@ struct MechanismQuestion {
 
   // The mechanism with this privacy loss, between the bounds.
   MechanismOptions options(const Rational& loss) const;
+  // Without the bounds.
+  MechanismOptions free_options(const Rational& loss) const;
   Mechanism mechanism(const Rational& loss) const { return Mechanism(options(loss)); }
   // How near it comes, at --alpha, for every value there is.
   Accuracy accuracy(const Mechanism& mechanism) const {

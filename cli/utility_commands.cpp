@@ -289,7 +289,8 @@ std::optional<Widened> notes_bounds(const MechanismQuestion& question, const Rat
 MinimalMechanism minimal_of(const MechanismQuestion& question, const Rational& epsilon) {
   return naming_option("epsilon", "--epsilon", [&] {
     return naming_option("precision", "--precision", [&] {
-      return minimal_mechanism(question.options(epsilon), {*question.lower, *question.upper}, question.gamma);
+      return minimal_mechanism(question.free_options(epsilon), {*question.lower, *question.upper},
+                               question.gamma);
     });
   });
 }

@@ -30,14 +30,18 @@ Noise unbounded(Noise noise) {
   return noise;
 }
 
+void check_order_of(const StatisticRange& range) {
+  if (range.lower > range.upper) {
+    refuse("lower", to_string(range.lower), "must not be above upper = " + to_string(range.upper));
+  }
+}
+
 void check_range(const Noise& noise, const StatisticRange& range) {
   const Noise whole = unbounded(noise);
   check_noise(whole);
   checked_value(whole, range.lower, "lower");
   checked_value(whole, range.upper, "upper");
-  if (range.lower > range.upper) {
-    refuse("lower", to_string(range.lower), "must not be above upper = " + to_string(range.upper));
-  }
+  check_order_of(range);
 }
 
 // Whether the upper end of the range is the worse one for thresholds at the indices low and high, both given: P(M < low)
@@ -131,6 +135,7 @@ MinimalMechanism minimal_mechanism(const MechanismOptions& options, const Statis
     const Rational width = Rational(bounds.upper) - Rational(bounds.lower);
     return {bounds, to_double_up(Rational(width / 2)), between(bounds)};
   }
+  check_order_of(range);
   const Rational middle = (Rational(range.lower) + Rational(range.upper)) / 2;
   const double half_range = to_double_up(Rational((Rational(range.upper) - Rational(range.lower)) / 2));
   double scale = to_double_up(Rational(options.sensitivity.rational() / options.epsilon));

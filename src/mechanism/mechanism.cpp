@@ -1,5 +1,6 @@
 #include "snapdp/mechanism/mechanism.h"
 
+#include "mechanism/option_checks.h"
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
 
@@ -120,11 +121,17 @@ Rational epsilon_of_notes(const MechanismOptions& options, const Rational& accur
     with.integer = false;  // outputs are none; values may be
     return Mechanism(with);
   };
+  // What is wrong whatever epsilon is, which the search would take for too little an epsilon.
+  mechanism_internal::option_checks::checked_sensitivity(options.sensitivity);
+  const long bits = options.precision.value_or(PrecisionSnapping::least_precision);
+  if (bits < PrecisionSnapping::least_precision || bits > PrecisionSnapping::greatest_precision)
+    refuse("precision", "precision = " + std::to_string(bits) + ": must be a number of bits from " +
+                            std::to_string(PrecisionSnapping::least_precision) + " to " +
+                            std::to_string(PrecisionSnapping::greatest_precision));
   const std::string given = "accuracy = " + to_string(accuracy);
   const bool has_range = options.lower && options.upper;
   if (has_range && accuracy >= Rational(*options.upper) - Rational(*options.lower))
     refuse("accuracy", given + ": is not below the width of the range; any guess is that accurate");
-  // What else is wrong is said before the search takes it for too little an epsilon.
   if (!has_range || *options.lower >= *options.upper || !options.grid.is_automatic()) mechanism(1);
   const std::optional<Grid> values = options.integer ? std::optional(Grid(0)) : std::nullopt;
   std::optional<Rational> also;

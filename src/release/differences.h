@@ -13,4 +13,11 @@ constexpr const char* difference_kind = "difference";
 std::vector<ShownStatistic> differences_of(const PlannedStatistic& planned, const ShownStatistic& shown,
                                            const ShownValues& values);
 
+// Before anything is paid: throws invalid_argument naming "differences" where a double might not hold one.
+void check_differences(const PlannedStatistic& planned);
+
+// Of a report that was just made, whose differences follow their statistics: what holds of a group's number holds of its
+// differences.
+void mark_differences(ReportModel& model);
+
 }  // namespace snapdp::release_internal

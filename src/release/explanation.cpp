@@ -153,6 +153,9 @@ std::string statistic_text(const PlannedStatistic& planned) {
     text += "  then the parts are put together: post-processing, which costs nothing\n";
   if (statistic.nonnegative)
     text += "  then negative results become 0: post-processing, which costs nothing\n";
+  if (!statistic.differences.empty())
+    text += "  then " + plural(std::to_string(statistic.differences.size()), "difference") +
+            " of groups: post-processing, which costs nothing\n";
   return text;
 }
 

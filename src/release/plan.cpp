@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "numeric/shared/float_environment.h"
+#include "release/differences.h"
 #include "release/faults.h"
 #include "release/kinds/cells.h"
 #include "release/kinds/kind.h"
@@ -59,6 +60,7 @@ class StatisticPlanner {
     } else {
       add_parts();
     }
+    check_differences(planned_);
     std::vector<Certificate> certificates;
     for (PlannedMeasurement& part : planned_.measurements) {
       planned_.epsilon += part.epsilon;

@@ -81,7 +81,8 @@ class PlanPage {
   }
 
   Html header() const {
-    const std::size_t count = model_.statistics.size();
+    const auto count = std::count_if(model_.statistics.begin(), model_.statistics.end(),
+                                     [](const ShownStatistic& statistic) { return !statistic.difference; });
     Html html;
     html << "<header><p class=\"kick\">Plan for <b>" << name()
          << "</b> · nothing has been read, nothing is spent</p>\n<h1>" << std::to_string(count)
@@ -202,6 +203,7 @@ class PlanPage {
     const ShownStatistic& statistic = model_.statistics[index];
     std::array<double, 5> accuracies = {};
     Html html;
+    if (statistic.difference) return html;  // has no epsilon of its own
     for (std::size_t i = 0; i < factors.size(); ++i) {
       const std::optional<double> accuracy =
           factors.at(i) == 1 ? accuracy_of(statistic) : accuracy_at(factors.at(i), index);

@@ -269,7 +269,10 @@ void present_numbers(const ReportModel& model, const ShownStatistic& statistic, 
     writer.write(number, one);
     if (!statistic.constant && scale.is_drawable()) one.bar = bar_of(number, scale, amounts);
     if (number.population != nullptr && shown.population_of.empty()) {
-      shown.population_of = statistic.difference ? "difference" : writer.writes_counts() ? "share" : "mean";
+      shown.population_of = statistic.difference      ? "difference"
+                            : !writer.writes_counts() ? "mean"
+                            : model.size              ? "share"
+                                                      : "share of what is in a bin";
       shown.population_level = confidence(parse_exact(number.population->alpha, "report"));
     }
     shown.numbers.push_back(std::move(one));

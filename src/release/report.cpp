@@ -24,7 +24,9 @@ namespace {
 double listed_values(const PlannedStatistic& statistic) {
   const std::size_t of_group =
       std::max({statistic.bins.size(), statistic.specification.quantiles.size(), std::size_t{1}});
-  return static_cast<double>(of_group) * static_cast<double>(std::max(statistic.groups, std::size_t{1}));
+  const double all =
+      static_cast<double>(of_group) * static_cast<double>(std::max(statistic.groups, std::size_t{1}));
+  return all + static_cast<double>(statistic.specification.differences.size());
 }
 
 [[noreturn]] void refuse_length(const Plan& plan, const std::string& how, double bytes) {
@@ -33,13 +35,13 @@ double listed_values(const PlannedStatistic& statistic) {
       *std::max_element(plan.statistics().begin(), plan.statistics().end(), fewer);
   constexpr double mebibyte = 1 << 20;
   const auto rounded = [](double number) { return Integer(std::ceil(number)).get_str(); };
-  throw Error(
-      ErrorCode::invalid_argument, "statistic",
-      plan.specification().place(largest.specification) + "the report would have " + how + " " +
-          rounded(bytes / mebibyte) + " MiB, and a ledger keeps at most " +
-          std::to_string(Ledger::max_text_bytes >> 20) + " MiB; this statistic lists " +
-          rounded(listed_values(largest)) +
-          " of its values: use fewer keys, bins, categories or quantiles, or split the specification");
+  throw Error(ErrorCode::invalid_argument, "statistic",
+              plan.specification().place(largest.specification) + "the report would have " + how + " " +
+                  rounded(bytes / mebibyte) + " MiB, and a ledger keeps at most " +
+                  std::to_string(Ledger::max_text_bytes >> 20) + " MiB; this statistic lists " +
+                  rounded(listed_values(largest)) +
+                  " of its values: use fewer keys, bins, categories, quantiles or differences, or split the "
+                  "specification");
 }
 
 // Before anything is made of them: a value takes some lines, of a quantile with its interval more.

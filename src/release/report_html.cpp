@@ -151,6 +151,8 @@ const char* short_warning(Beware what) {
       return "the sign is not told";
     case Beware::below_zero:
       return "below 0 by noise";
+    case Beware::in_a_group:
+      return "a group has a warning";
     case Beware::rows_missing:
       break;
   }
@@ -465,7 +467,8 @@ class ReportPage {
     if (statistic.shape != Shape::number) html << ", " << label(statistic, number);
     html << "<small>" << statistic.population_of;
     // A share has no unit: that of the statistic is of counts.
-    if (statistic.population_of != "share" && !statistic.unit.empty()) html << ", " << statistic.unit;
+    if (!statistic.population_of.starts_with("share") && !statistic.unit.empty())
+      html << ", " << statistic.unit;
     html << "</small>";
     return html << "</th><td class=\"n\">"
                 << interval_text(number.population->lower, number.population->upper) << "<small>"

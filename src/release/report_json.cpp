@@ -246,6 +246,7 @@ void write_question(JsonText& json, const ShownStatistic& statistic) {
     json.text("kind", difference->kind);
     json.list("groups", std::array{difference->first, difference->second},
               [&](const ShownNumber& key) { json.number(key); });
+    if (difference->beware) json.flag("beware", true);
     json.close('}');
   }
   if (statistic.bounds.empty()) return;
@@ -449,7 +450,7 @@ void read_question(const Json& json, ShownStatistic& statistic) {
     const Json& groups = difference.at("groups");
     statistic.difference =
         ShownDifference{difference.at("of").get<std::string>(), difference.at("kind").get<std::string>(),
-                        number_in(groups.at(0)), number_in(groups.at(1))};
+                        number_in(groups.at(0)), number_in(groups.at(1)), difference.contains("beware")};
   }
   if (!json.contains("bounds")) return;
   for (const Json& ends : json.at("bounds"))

@@ -353,6 +353,7 @@ ReportModel model_of_report(const Plan& plan, const std::vector<ShownValues>& va
   model.release = release;
   model.spent = ShownNumber::quote(to_string(spent));
   model.remaining = ShownNumber::quote(to_string(remaining));
+  mark_differences(model);
   const bool stand_ins = std::any_of(values.begin(), values.end(), [](const ShownValues& of_statistic) {
     return of_statistic.are_stand_ins();
   });

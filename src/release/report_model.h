@@ -157,6 +157,7 @@ struct ShownDifference {
   std::string kind;
   ShownNumber first;
   ShownNumber second;
+  bool beware = false;  // there is something to beware of in the number of one of them
 };
 
 struct ShownStatistic {
@@ -204,6 +205,7 @@ enum class Beware {
   outer_edge,     // the interval of a quantile ends at an outer edge
   sign_not_told,  // the interval of a covariance, correlation or difference holds 0
   below_zero,     // a count below 0
+  in_a_group,     // of a difference: something of one of its groups
   rows_missing,   // all bins together hold far fewer rows than there are
 };
 

@@ -127,17 +127,22 @@ class Judge {
     const bool highest = ends_.at_upper(number.interval.upper);
     const bool nothing = lowest && highest;
     add(Beware::tells_nothing, nothing);
+    const bool in_a_group = statistic_.difference && statistic_.difference->beware;
     if (const std::optional<NoisyRows> rows = noisy_rows(statistic_, *number.entry)) {
       const bool placeholder = rows->value < least_rows_;
       add(Beware::placeholder, placeholder);
       add(Beware::few_rows, !placeholder && rows->accuracy && rows->value < *rows->accuracy);
     }
-    if (nothing) return bewares;
+    if (nothing) {
+      add(Beware::in_a_group, in_a_group);
+      return bewares;
+    }
     const auto& [from, to] = number.interval;
     const bool sign_not_told = has_sign_ && from && to && *from < 0 && *to > 0;
     if (number.quantile != nullptr) {
       add(Beware::outer_edge, statistic_.hierarchy && (lowest || highest));
       add(Beware::sign_not_told, sign_not_told);
+      add(Beware::in_a_group, in_a_group);
       return bewares;
     }
     const bool below_zero = is_count_ && number.value < 0;
@@ -149,6 +154,7 @@ class Judge {
     add(Beware::reaches_upper, highest && range_.upper && !cut_off);
     add(Beware::sign_not_told, sign_not_told);
     add(Beware::below_zero, below_zero);
+    add(Beware::in_a_group, in_a_group);
     return bewares;
   }
 
@@ -242,6 +248,8 @@ std::vector<Beware> possible(const ShownStatistic& statistic) {
       case Beware::rows_missing:
       case Beware::below_zero:
         return !is_count(statistic);
+      case Beware::in_a_group:
+        return !statistic.difference;
       default:
         return false;
     }
@@ -450,6 +458,8 @@ std::string name_of(Beware what) {
       return "sign_not_told";
     case Beware::below_zero:
       return "below_zero";
+    case Beware::in_a_group:
+      return "in_a_group";
     case Beware::rows_missing:
       break;
   }
@@ -476,6 +486,8 @@ std::string advice(Beware what) {
       return "the interval holds 0; whether it is above or below is not told";
     case Beware::below_zero:
       return "below 0 because of the noise; left as it is, so that sums stay right";
+    case Beware::in_a_group:
+      return "the number of one of the two groups has a warning; what it says holds of the difference too";
     case Beware::rows_missing:
       break;
   }

@@ -404,6 +404,11 @@ void read_differences(const TomlDocument& document, const TomlTable& table,
     table.refuse("differences", "does not apply to kind = " + quoted_text(kind.name()) +
                                     ", which is more than one number; remove it");
   }
+  if (statistic.range.kind() == RangeChoice::Kind::fixed) {
+    table.refuse("differences",
+                 "do not go with a declared range: outputs would be clamped to it before they are compared; "
+                 "remove one of them");
+  }
   if (pairs.empty()) table.refuse("differences", "must have at least one entry; or remove it");
   if (pairs.size() > Specification::max_statistics) {
     table.refuse("differences",

@@ -58,6 +58,43 @@ Json report_of(const Plan& plan, const std::vector<double>& x) {
   return Json::parse(Report(plan, {released}, 1, 9, 0).json()).at("statistics").at(0);
 }
 
+// Of the rows that are in some bin, of several bins, in groups.
+TEST(Population, SharesOfBinsWithoutAPublicNumberOfRows) {
+  const std::string declared = replaced(
+      add_remove, "population = true\n",
+      "population = true\n[columns.g]\ncategories = [7, 8]\n[columns.x]\ncategories = [0, 1, 2, 3, 4]\n");
+  const Plan plan(Specification::parse(
+      declared + statistic("kind = \"histogram\"\ncolumn = \"x\"\nepsilon = 0.5\ngroup_by = \"g\""),
+      "s.toml"));
+  std::mt19937_64 engine(80);
+  // In group 8; 5 is in no bin.
+  std::discrete_distribution<int> draw({0.4, 0.3, 0.1, 0.1, 0.0, 0.1});
+  const PlannedMeasurement& part = plan.statistics().front().measurements.front();
+  int misses = 0;
+  for (int i = 0; i < rounds; ++i) {
+    std::vector<double> g;
+    std::vector<double> x;
+    for (std::size_t row = 0; row < 2 * rows; ++row) {
+      g.push_back(row % 2 == 0 ? 8 : 7);
+      x.push_back(row % 2 == 0 ? draw(engine) : 4);
+    }
+    const std::vector<Column> columns = {Chunk(g).column[0], Chunk(x).column[0]};
+    const std::vector<Dyadic> exact = part.measurement.aggregation()(Chunk(columns, x.size()));
+    const Json json =
+        Json::parse(Report(plan, {{noisy(part.measurement, exact)}}, 1, 9, 0).json()).at("statistics").at(0);
+    const Json& bin = json.at("groups").at(1).at("bins").at(1).at("population");
+    const double lower = bin.at("interval").at(0);
+    const double upper = bin.at("interval").at(1);
+    constexpr double share = 0.3 / 0.9;
+    if (share < lower || share > upper) ++misses;
+    EXPECT_LT(upper - lower, 0.35);
+    EXPECT_GT(upper - lower, 0.1);
+    EXPECT_LT(json.at("groups").at(0).at("bins").at(1).at("population").at("interval").at(1), 0.2);
+    EXPECT_GT(json.at("groups").at(0).at("bins").at(4).at("population").at("interval").at(0), 0.8);
+  }
+  EXPECT_LT(misses, 0.2 * rounds + std::sqrt(rounds * std::log(1e9) / 2));
+}
+
 // Zeros and ones, the population with the largest variance: 30 % of it are ones.
 TEST(Population, IntervalsCoverThePopulation) {
   constexpr double share = 0.3;
@@ -95,7 +132,7 @@ TEST(Population, StandsApartAndOnlyWhereItIsSaid) {
                              replaced(silent, "[budget]", "population = false\n[budget]") + mean, "s.toml")),
                          x)
                    .contains("population"));
-  // Shares need the number of rows, sums are no means, and what is clamped to a declared range may be off by anything.
+  // The share of a single range needs the number of rows, sums are no means, and what is clamped to a declared range may be off by anything.
   EXPECT_FALSE(report_of(Plan(Specification::parse(add_remove + range, "s.toml")), x).contains("population"));
   EXPECT_FALSE(
       report_of(Plan(Specification::parse(change_one + replaced(mean, "\"mean\"", "\"sum\""), "s.toml")), x)

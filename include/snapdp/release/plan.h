@@ -45,6 +45,13 @@ struct StatisticAccuracy {
   std::optional<double> simultaneous;
 };
 
+// How far the number of rows in a bin of a histogram may be off, and that in all others together, as far as a
+// share of the population needs it.
+struct ShareErrors {
+  double of_bin = 0;
+  double of_others = 0;
+};
+
 struct PlannedStatistic {
   StatisticSpecification specification;
   std::vector<Bounds> bounds;  // rounded outward; one a column
@@ -67,6 +74,8 @@ struct PlannedStatistic {
   // means and shares what they say of the population.
   bool of_population = false;
   std::optional<std::uint64_t> public_rows;
+  // Of a histogram of a sample whose number of rows is private.
+  std::optional<ShareErrors> share_errors;
   // Of a statistic by groups: how many. Measurements then hold the groups' statistics one after the other.
   std::size_t groups = 0;
   Rational epsilon;  // what it costs; the sum over the measurements

@@ -35,6 +35,7 @@ class HistogramKind final : public Kind {
   void prepare(const Declaration&, PlannedStatistic& planned) const override {
     planned.bins = bins_of(planned.specification).labels();
   }
+  void conclude(PlannedStatistic& planned) const override { planned.share_errors = share_errors(planned); }
   void add_values(ShownEntry& entry, const PlannedStatistic& planned, const ShownValues& values,
                   std::size_t group) const override {
     const std::size_t first = group * planned.bins.size();

@@ -25,6 +25,13 @@ ShownInterval stand_in(const PlannedStatistic& planned) {
   return {to_string(planned.specification.alpha), longest_double, longest_double};
 }
 
+// No share is longer, and this is quickly shown.
+constexpr double longest_share = -0.00012345678901234567;
+
+ShownInterval share_stand_in(const PlannedStatistic& planned) {
+  return {to_string(planned.specification.alpha), longest_share, longest_share};
+}
+
 bool says_something(const PlannedStatistic& planned) {
   return planned.of_population && !planned.constant &&
          planned.specification.range.kind() != RangeChoice::Kind::fixed;
@@ -66,7 +73,7 @@ std::optional<ShownInterval> population_mean_of(const PlannedStatistic& planned,
 std::optional<ShownInterval> population_share_of(const PlannedStatistic& planned, const ShownValues& values,
                                                  std::size_t index) {
   if (!says_something(planned) || !planned.public_rows || !values.any()) return std::nullopt;
-  if (values.released() == nullptr) return stand_in(planned);
+  if (values.released() == nullptr) return share_stand_in(planned);
   const Rational& alpha = planned.specification.alpha;
   const Rational rows(Integer(static_cast<unsigned long>(*planned.public_rows)));
   const double accuracy =
@@ -76,20 +83,28 @@ std::optional<ShownInterval> population_share_of(const PlannedStatistic& planned
                      rows_of(*planned.public_rows), Rational(1 - noise_share));
 }
 
+std::optional<ShareErrors> share_errors(const PlannedStatistic& planned) {
+  if (!says_something(planned) || planned.public_rows || planned.bins.size() < 2) return std::nullopt;
+  const PlannedMeasurement& measurement = planned.measurements.front();
+  const Rational each = Rational(planned.specification.alpha * noise_share / 2);
+  const ShareErrors errors{
+      measurement.measurement.accuracy(each).tight,
+      sum_accuracy(noisy_part(measurement, Dyadic(0)), {0.0, std::nullopt}, planned.bins.size() - 1, each)};
+  if (!std::isfinite(errors.of_bin) || !std::isfinite(errors.of_others)) return std::nullopt;
+  return errors;
+}
+
 // With c the rows in the bin and r those in the others, each within what half of the noise's share of alpha allows, the
 // share c / (c + r) grows with c and falls with r; at the ends of both it has its own. There are c + r rows at least.
 // Those of the sample that are in some bin are a sample of what is in some bin.
 std::vector<ShownInterval> population_shares_of(const PlannedStatistic& planned, const ShownValues& values,
                                                 std::size_t group) {
   const std::size_t bins = planned.bins.size();
-  if (!says_something(planned) || planned.public_rows || !values.any() || bins < 2) return {};
-  if (values.released() == nullptr) return std::vector(bins, stand_in(planned));
+  if (!planned.share_errors || !values.any()) return {};
+  if (values.released() == nullptr) return std::vector(bins, share_stand_in(planned));
   const Rational& alpha = planned.specification.alpha;
-  const Rational each = Rational(alpha * noise_share / 2);
-  const PlannedMeasurement& measurement = planned.measurements.front();
-  const Rational error_of_bin(measurement.measurement.accuracy(each).tight);
-  const double error = sum_accuracy(noisy_part(measurement, Dyadic(0)), {0.0, std::nullopt}, bins - 1, each);
-  if (!std::isfinite(error)) return {};
+  const Rational error_of_bin(planned.share_errors->of_bin);
+  const double error = planned.share_errors->of_others;
   const auto first = values.released()->front().begin() + static_cast<std::ptrdiff_t>(group * bins);
   Rational all = 0;
   for (auto count = first; count != first + static_cast<std::ptrdiff_t>(bins); ++count)
