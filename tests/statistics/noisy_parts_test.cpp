@@ -351,7 +351,7 @@ TEST(NoisyParts, ExactCountsAreExact) {
 // Of the sum of n noises of one law: released anew, with and without bounds, on grids finer and coarser than the noise.
 TEST(SumAccuracy, HoldsAsOftenAsItSays) {
   constexpr int rounds = 4'000;
-  const Rational alpha(1, 5);
+  const Rational rate(1, 5);
   for (const MechanismOptions& options :
        {MechanismOptions{.epsilon = 1, .sensitivity = 1},
         MechanismOptions{.epsilon = 1, .sensitivity = 1, .grid = GridChoice(Grid(3))},
@@ -364,7 +364,7 @@ TEST(SumAccuracy, HoldsAsOftenAsItSays) {
     const NoisyPart one{.value = 0, .noise = mechanism.noise(), .integer = options.integer};
     for (const int numbers : {1, 2, 7}) {
       const double accuracy =
-          sum_accuracy(one, {0.0, std::nullopt}, static_cast<std::uint64_t>(numbers), alpha);
+          sum_accuracy(one, {0.0, std::nullopt}, static_cast<std::uint64_t>(numbers), rate);
       int misses = 0;
       for (int i = 0; i < rounds; ++i) {
         Rational error = 0;  // of a sum with signs
@@ -379,13 +379,14 @@ TEST(SumAccuracy, HoldsAsOftenAsItSays) {
       // Hoeffding: more with probability at most 1e-9.
       EXPECT_LE(misses, rounds / 5 + std::sqrt(rounds * std::log(1e9) / 2)) << numbers;
       const bool fine = !options.lower && options.grid.is_automatic() && !options.integer;
-      if (fine && numbers > 1)
+      if (fine && numbers > 1) {
         EXPECT_GE(misses, rounds / 5 - 2 * std::sqrt(rounds * std::log(1e9) / 2)) << numbers;
+      }
     }
   }
   // (1 + t/2) e^-t = .2 for t = 2.397 scales.
   const NoisyPart fine{.value = 0, .noise = {.scale = 1, .grid = Grid(-40)}};
-  EXPECT_NEAR(sum_accuracy(fine, {}, 2, alpha), 2.397, 0.003);
+  EXPECT_NEAR(sum_accuracy(fine, {}, 2, rate), 2.397, 0.003);
 }
 
 }  // namespace
