@@ -169,6 +169,13 @@ def test_generators_of_values_are_read_once():
     assert dataset.plan(statistic, epsilon=1)["histogram x"].bins == ("[0, 1)", "[1, 2]")
 
 
+def test_generators_of_keys_are_read_once():
+    grouped = dp.count().by("city", keys=(key for key in cities))
+    dataset = dp.dataset("d", neighbors="add-remove")
+    assert dataset.plan(grouped, epsilon=1)["count by city"].groups == 3
+    assert dataset.plan(grouped, epsilon=1)["count by city"].groups == 3
+
+
 def test_sets_have_one_order():
     assert dp.dataset("d", neighbors="add-remove", columns={"c": dp.text(keys=set(cities))}) == dp.dataset(
         "d", neighbors="add-remove", columns={"c": dp.text(keys=sorted(cities))}

@@ -86,7 +86,7 @@ def test_series_of_frames():
 @pytest.mark.parametrize(
     "value",
     [
-        math.nan, math.inf, -math.inf, "42", None, True, b"4", {}, object(), Fraction(1, 3), [1.0, math.nan], [1.0, "2"],
+        math.nan, math.inf, -math.inf, "42", None, True, b"4", {}, object(), Fraction(1, 3), [1.0, math.nan], [1, math.nan], [1.0, "2"],
         [1, True], numpy.array([1.0, math.nan]), numpy.array(["a"]), numpy.array([True]), numpy.array([1j]),
         numpy.array([2**60 + 1]), array.array("f", [1]), numpy.bool_(True), numpy.array([object()]), [[1.0], [2.0]],
     ],
