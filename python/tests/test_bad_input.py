@@ -236,4 +236,6 @@ def test_errors_are_the_same_for_neighbors(plan, free):
         for name in rows:
             more = {key: [*values, cell if key == name else None] for key, values in rows.items()}
             plan.dry_run(pandas.DataFrame(more, dtype=object), free)
+            if isinstance(cell, (str, int, float)):  # what may be a category
+                plan.dry_run(pandas.DataFrame(more, dtype=object).astype("category"), free)
             plan.dry_run(more, free)
