@@ -90,7 +90,15 @@ def real(
     unit: str | None = None,
     labels: Mapping[object, str] | None = None,
 ) -> Column:
-    """A column of numbers, read as doubles. The arguments are those of `integer`."""
+    """A column of numbers, read as doubles.
+
+    Args:
+        lower, upper: what its values lie between, both ends included; values outside are clamped.
+        categories, keys: its public values (one of the two): the bins of histograms, the groups of `.by()`.
+        description: words for people, for whoever reads the declaration.
+        unit: of its values, for reports: "dollars a year".
+        labels: what people call its values or bins, {"[0, 20)": "minors"}.
+    """
     return Column(
         {
             "type": "real",
@@ -111,7 +119,13 @@ def text_column(
     description: str | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Column:
-    """A column of texts, compared to the letter. The arguments are those of `integer`."""
+    """A column of texts, compared to the letter.
+
+    Args:
+        categories, keys: its public values (one of the two): the bins of histograms, the groups of `.by()`.
+        description: words for people, for whoever reads the declaration.
+        labels: what people call its values, {"ULM": "Ulm"}.
+    """
     return Column(
         {
             "type": "text",
@@ -230,6 +244,7 @@ def dataset(
         path: the data file, CSV or Parquet, when the rows lie in one; from the current folder.
         format: "csv" or "parquet", for a file whose name does not tell.
         delimiter: between the cells of a CSV file.
+        privacy_unit: another name for `unit`.
 
     Raises:
         InvalidArgument: naming the option, the value, the rule and the next step.
