@@ -101,6 +101,14 @@ def test_what_is_no_table(plan, free, data):
     assert refused.value.parameter == "data"
 
 
+def test_a_file_without_the_column(plan, free, tmp_path):
+    pytest.importorskip("snapdp._duckdb")
+    (tmp_path / "people.csv").write_text("user_id,Age,city\n1,2,Ulm\n")
+    with pytest.raises(dp.BadData) as refused:
+        plan.release(tmp_path / "people.csv", free)
+    assert refused.value.parameter == "column" and "age" in str(refused.value)
+
+
 @pytest.mark.parametrize("path", ["no such file.csv", "no such file.parquet", "https://example.org/a.csv", "*.csv", ".", ""])
 def test_paths(plan, free, path):
     pytest.importorskip("snapdp._duckdb")
@@ -152,12 +160,22 @@ def test_a_producer_that_fails(plan, free, rows, at_once):
     assert refused.value.__cause__ is None and (refused.value.__suppress_context__ or refused.value.__context__ is None)
 
 
-def test_what_a_progress_function_raises_ends_the_release(plan, free, rows):
+@pytest.mark.parametrize("kind", ["table", "csv", "parquet"])
+def test_what_a_progress_function_raises_ends_the_release(plan, free, rows, kind, tmp_path):
+    data = table(rows)
+    if kind != "table":
+        pytest.importorskip("snapdp._duckdb")
+        from pyarrow import csv, parquet
+
+        write = csv.write_csv if kind == "csv" else parquet.write_table
+        write(data, str(tmp_path / f"people.{kind}"))
+        data = tmp_path / f"people.{kind}"
+
     def progress(percent):
         raise ZeroDivisionError("mine")
 
     with pytest.raises(ZeroDivisionError, match="mine"):
-        plan.release(table(rows), free, progress=progress)
+        plan.release(data, free, progress=progress)
 
 
 def test_a_progress_function_may_look_at_the_ledger(plan, ledger, rows):
