@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from . import _core, _toml
@@ -188,7 +188,10 @@ class Dataset:
             tables.append(statistic._table())
         head = {"label": label, "headline": headline}
         top = "".join(f"{name} = {_toml.string(words)}\n" for name, words in head.items() if words is not None)
-        return Plan(top + self._text + "\n" + "\n".join(tables))
+        try:
+            return Plan(top + self._text + "\n" + "\n".join(tables))
+        except InvalidArgument as error:
+            raise _with_columns(error, statistics, self.columns) from None
 
     def to_toml(self) -> str:
         """The declaration as a file for the command-line tool: `snapdp ledger create LEDGER FILE --epsilon E`."""
@@ -252,7 +255,7 @@ def dataset(
     if unit is not None and privacy_unit is not None:
         raise InvalidArgument("privacy_unit: is what unit says; give one of them", "privacy_unit")
     data = {
-        "path": None if path is None else os.fspath(path),
+        "path": None if path is None else os.fsdecode(path),
         "format": format,
         "delimiter": delimiter,
         "title": title,
@@ -278,10 +281,21 @@ def dataset(
     return Dataset("\n".join(tables))
 
 
+def _with_columns(error: InvalidArgument, statistics: Iterable[Statistic], declared: Sequence[str]) -> InvalidArgument:
+    """Also says which columns are not declared, but for a slip of the pen."""
+    from difflib import get_close_matches
+
+    lines = [str(error)]
+    for column in dict.fromkeys(column for statistic in statistics for column in statistic._columns()):
+        alike = [] if column in declared else get_close_matches(column, declared, 1)
+        lines += [f'column "{column}" is not declared; did you mean "{name}"?' for name in alike]
+    return InvalidArgument("\n".join(lines), error.parameter)
+
+
 def read_dataset(path: str | os.PathLike[str]) -> Dataset:
     """The [data] and [columns] of a TOML file, which may hold a whole specification.
 
     A relative path of the data in it is taken from the folder of that file.
     """
-    canonical, _ = _core.read_declaration(os.fspath(path))
+    canonical, _ = _core.read_declaration(os.fsdecode(path))
     return Dataset(canonical)

@@ -12,7 +12,7 @@ def write(path: str | os.PathLike[str], text: str) -> None:
     """At once, so that a reader sees the old file or the new one, and with mode 0600."""
     import tempfile
 
-    place = os.path.abspath(os.fspath(path))
+    place = os.path.abspath(os.fsdecode(path))
     try:
         handle, draft = tempfile.mkstemp(dir=os.path.dirname(place), prefix=".snapdp-")
         try:

@@ -31,7 +31,7 @@ def opener(data: object, plan: _core.Plan) -> Opener:
     if data is None:
         return _declared_file
     if isinstance(data, (str, os.PathLike)):
-        path = os.fspath(data)
+        path = os.fsdecode(data)
         return lambda _, format, delimiter: _open_file(str(path), format, delimiter)
     if not _is_table(data):
         kind = type(data).__name__

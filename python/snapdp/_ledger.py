@@ -35,7 +35,7 @@ class Ledger:
         Raises:
             BudgetRefused: it is missing, foreign, corrupt, or writable by others.
         """
-        self._ledger = _core.Ledger(os.fspath(path))
+        self._ledger = _core.Ledger(os.fsdecode(path))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Ledger:
@@ -53,9 +53,9 @@ class Ledger:
                 decides how the data are read.
             epsilon: the budget: all that may ever be spent; exact.
         """
-        toml, file = (dataset.to_toml(), None) if isinstance(dataset, Dataset) else (None, os.fspath(dataset))
+        toml, file = (dataset.to_toml(), None) if isinstance(dataset, Dataset) else (None, os.fsdecode(dataset))
         ledger = cls.__new__(cls)
-        ledger._ledger = _core.create_ledger(os.fspath(path), toml, file, text(epsilon, "epsilon"))
+        ledger._ledger = _core.create_ledger(os.fsdecode(path), toml, file, text(epsilon, "epsilon"))
         return ledger
 
     @property

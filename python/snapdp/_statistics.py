@@ -69,6 +69,11 @@ class Statistic:
         grouped._named = self._named
         return grouped
 
+    def _columns(self) -> list[str]:
+        both = self._entries.get("columns", [])
+        assert isinstance(both, list)
+        return [str(self._entries[key]) for key in ("column", "group_by") if key in self._entries] + both
+
     def _table(self) -> str:
         entries = dict(self._entries)
         if not any(price in entries for price in ("epsilon", "accuracy", "weight")):

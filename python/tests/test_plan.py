@@ -251,6 +251,12 @@ def test_messages_of_python_have_no_lines():
     )
 
 
+def test_a_slip_in_a_column_s_name_is_told():
+    with pytest.raises(dp.InvalidArgument, match='column "agee" is not declared; did you mean "age"') as refused:
+        change_one.plan(dp.mean("agee"), dp.mean("xyz"), dp.mean("age"), epsilon=1)
+    assert refused.value.parameter == "bounds" and "xyz" not in str(refused.value).split("\n")[-1]
+
+
 @pytest.mark.parametrize(
     ("make", "parameter"),
     [
