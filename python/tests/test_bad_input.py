@@ -160,22 +160,34 @@ def test_a_producer_that_fails(plan, free, rows, at_once):
     assert refused.value.__cause__ is None and (refused.value.__suppress_context__ or refused.value.__context__ is None)
 
 
-@pytest.mark.parametrize("kind", ["table", "csv", "parquet"])
-def test_what_a_progress_function_raises_ends_the_release(plan, free, rows, kind, tmp_path):
-    data = table(rows)
-    if kind != "table":
-        pytest.importorskip("snapdp._duckdb")
-        from pyarrow import csv, parquet
-
-        write = csv.write_csv if kind == "csv" else parquet.write_table
-        write(data, str(tmp_path / f"people.{kind}"))
-        data = tmp_path / f"people.{kind}"
-
+def test_what_a_progress_function_raises_ends_the_release(plan, free, rows):
     def progress(percent):
         raise ZeroDivisionError("mine")
 
     with pytest.raises(ZeroDivisionError, match="mine"):
-        plan.release(data, free, progress=progress)
+        plan.release(table(rows), free, progress=progress)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_what_it_raises_while_a_file_is_read(plan, ledger, rows, kind, tmp_path):
+    """A small file may have been read before there is any progress to tell of; then it is released."""
+    pytest.importorskip("snapdp._duckdb")
+    from pyarrow import csv, parquet
+
+    write = csv.write_csv if kind == "csv" else parquet.write_table
+    write(arrow.concat_tables([table(rows)] * 40), str(tmp_path / f"people.{kind}"))
+    told = []
+
+    def progress(percent):
+        told.append(percent)
+        raise ZeroDivisionError("mine")
+
+    try:
+        plan.release(tmp_path / f"people.{kind}", ledger, progress=progress)
+    except ZeroDivisionError:
+        assert len(told) == 1 and ledger.spent == 0 and ledger.entries() == ()
+    else:
+        assert told == [] and len(ledger.entries()) == 1
 
 
 def test_a_progress_function_may_look_at_the_ledger(plan, ledger, rows):
