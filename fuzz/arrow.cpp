@@ -143,7 +143,9 @@ class Producer {
       if (kind == "vu") add_parts(buffers);
     }
     if (flags / 2 % 32 == 1) buffers[1] = nullptr;
-    if (flags / 2 % 32 == 2 && kind == "g") buffers[1] = static_cast<const char*>(buffers[1]) + 1;
+    // Not aligned: a table refuses it, a stream is read all the same.
+    if (flags / 2 % 32 == 2 && kind == "g")
+      buffers[1] = static_cast<const char*>(buffer(cells * sizeof(double) + 1)) + 1;
     array.n_buffers =
         flags / 2 % 32 == 3 ? input_.value<std::int8_t>() : static_cast<std::int64_t>(buffers.size());
     array.buffers = flags / 2 % 32 == 4 ? nullptr : buffers_.emplace_back(std::move(buffers)).data();
