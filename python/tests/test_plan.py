@@ -145,7 +145,7 @@ def test_accessors_say_what_the_json_says(plan):
 
 def test_a_notebook_shows_the_page_in_a_frame(plan):
     shown = plan._repr_html_()
-    assert shown.startswith("<iframe sandbox srcdoc=")
+    assert shown.startswith('<iframe sandbox="allow-same-origin" srcdoc="')
     assert "<style" not in shown and "&lt;style" in shown
 
 
