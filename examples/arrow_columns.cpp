@@ -1,10 +1,11 @@
 // Rows from the Arrow C data interface: whatever produces record batches (pyarrow, Polars, DataFusion, DuckDB) is folded in
-// place, batch after batch. Here one batch is made by hand. For a whole stream of batches, with limits on privacy units and
-// releases of whole specifications, there is ArrowSource (snapdp/engines/arrow/arrow_source.h).
+// place. Here one batch is made by hand, and released twice: by itself, and as the stream that frames are handed out as, from
+// which ArrowSource releases whole tables.
 #include <snapdp/snapdp.h>
 
 #include <array>
 #include <iostream>
+#include <utility>
 #include <vector>
 
 using namespace snapdp;
@@ -45,4 +46,33 @@ int main() {
                      make_sum() >> make_snapping({.epsilon = "1/2"});
   InMemoryAccountant budget(1);
   std::cout << "total of ages: " << to_string(total.release(batch.chunk({"age"}), budget).values[0]) << "\n";
+
+  // A stream gives its schema, and batches until there are no more: here this one. What it gives is released by whoever reads.
+  struct Batches {
+    ArrowSchema schema;
+    ArrowArray next;
+  } batches{schema, array};
+  batches.schema.release = [](ArrowSchema* released) { released->release = nullptr; };
+  batches.next.release = [](ArrowArray* released) { released->release = nullptr; };
+  ArrowArrayStream stream{};
+  stream.private_data = &batches;
+  stream.get_schema = [](ArrowArrayStream* from, ArrowSchema* out) {
+    *out = static_cast<Batches*>(from->private_data)->schema;
+    return 0;
+  };
+  stream.get_next = [](ArrowArrayStream* from, ArrowArray* out) {
+    *out = std::exchange(static_cast<Batches*>(from->private_data)->next, ArrowArray{});
+    return 0;
+  };
+  stream.release = [](ArrowArrayStream* released) { released->release = nullptr; };
+
+  ArrowSource people(&stream);  // the stream is the source's now
+  const Composition both = make_on_table(
+      {},
+      {{{"age"}, total},
+       {{}, make_count(untrusted_domain({}), symmetric_distance()) >> make_snapping({.epsilon = "1/4"})}});
+  InMemoryAccountant another(1);
+  const Release release = both.release(people, another);
+  std::cout << "again: " << to_string(release.values[0]) << ", of how many: " << to_string(release.values[1])
+            << "\n";
 }

@@ -1,5 +1,5 @@
 // Record batches from a producer that may lie about everything but the size of its buffers, which the interface leaves
-// to trust: each buffer here is exactly as long as its column's claims make it.
+// to trust: each buffer here is exactly as long as its column's claims make it. They are read as a table, and as a stream.
 #include "snapdp/framework/arrow.h"
 
 #include <array>
@@ -11,14 +11,16 @@
 #include <vector>
 
 #include "fuzz/fuzz.h"
+#include "snapdp/engines/arrow/arrow_source.h"
 #include "snapdp/framework/transformation.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
 namespace {
 
-constexpr std::array<const char*, 15> formats{"g", "l", "f", "i", "I", "c",  "C",  "s",
-                                              "S", "b", "u", "U", "n", "+s", "tdD"};
+constexpr std::array<const char*, 22> formats{
+    "g", "l", "f",  "i",   "I", "c", "C",  "s",     "S",      "b",        "u",
+    "U", "n", "+s", "tdD", "L", "e", "vu", "d:9,2", "d:38,6", "d:9,0,32", "d:18,4,64"};
 
 class Producer {
  public:
@@ -33,6 +35,12 @@ class Producer {
       ArrowSchema& schema = schemas_.emplace_back();
       ArrowArray& array = arrays_.emplace_back();
       fill(schema, array);
+      if (input_.below(4) == 1) {
+        schema.dictionary = &schemas_.emplace_back();
+        array.dictionary = &arrays_.emplace_back();
+        fill(*schema.dictionary, *array.dictionary);
+        if (input_.below(32) == 1) array.dictionary = nullptr;
+      }
       schema_pointers_.push_back(input_.below(64) == 1 ? nullptr : &schema);
       array_pointers_.push_back(input_.below(64) == 1 ? nullptr : &array);
     }
@@ -50,6 +58,26 @@ class Producer {
 
   const ArrowSchema& schema() const { return schema_; }
   const ArrowArray& array() const { return array_; }
+
+  // Gives the array twice.
+  ArrowArrayStream open() {
+    given_ = 0;
+    ArrowArrayStream stream{};
+    stream.private_data = this;
+    stream.get_schema = [](ArrowArrayStream* from, ArrowSchema* out) {
+      *out = static_cast<Producer*>(from->private_data)->schema_;
+      if (out->release != nullptr) out->release = [](ArrowSchema* released) { released->release = nullptr; };
+      return 0;
+    };
+    stream.get_next = [](ArrowArrayStream* from, ArrowArray* out) {
+      auto* producer = static_cast<Producer*>(from->private_data);
+      *out = producer->given_++ < 2 ? producer->array_ : ArrowArray{};
+      if (out->release != nullptr) out->release = [](ArrowArray* released) { released->release = nullptr; };
+      return 0;
+    };
+    stream.release = [](ArrowArrayStream* released) { released->release = nullptr; };
+    return stream;
+  }
 
  private:
   // A length or an offset: small, as there must be buffers, or impossible.
@@ -105,17 +133,34 @@ class Producer {
       buffers.push_back(ends);
       buffers.push_back(end >= 0 && end <= 4096 ? buffer(static_cast<std::size_t>(end)) : nullptr);
     } else {
-      const std::size_t width = kind == "g" || kind == "l"                  ? 8
-                                : kind == "f" || kind == "i" || kind == "I" ? 4
-                                : kind == "s" || kind == "S"                ? 2
-                                                                            : 1;
+      const std::size_t width =
+          kind == "vu" || (kind.starts_with("d:") && !kind.ends_with("32") && !kind.ends_with("64")) ? 16
+          : kind == "g" || kind == "l" || kind == "L" || kind.ends_with(",64")                       ? 8
+          : kind == "f" || kind == "i" || kind == "I" || kind.ends_with(",32")                       ? 4
+          : kind == "s" || kind == "S" || kind == "e"                                                ? 2
+                                                                                                     : 1;
       buffers.push_back(buffer(kind == "b" ? (cells + 7) / 8 : cells * width));
+      if (kind == "vu") add_parts(buffers);
     }
     if (flags / 2 % 32 == 1) buffers[1] = nullptr;
-    if (flags / 2 % 32 == 2 && kind == "g") buffers[1] = static_cast<const char*>(buffers[1]) + 1;
+    // Not aligned: a table refuses it, a stream is read all the same.
+    if (flags / 2 % 32 == 2 && kind == "g")
+      buffers[1] = static_cast<const char*>(buffer(cells * sizeof(double) + 1)) + 1;
     array.n_buffers =
         flags / 2 % 32 == 3 ? input_.value<std::int8_t>() : static_cast<std::int64_t>(buffers.size());
     array.buffers = flags / 2 % 32 == 4 ? nullptr : buffers_.emplace_back(std::move(buffers)).data();
+  }
+
+  // Buffers of bytes, and their sizes.
+  void add_parts(std::vector<const void*>& buffers) {
+    const std::size_t count = input_.below(3);
+    auto* sizes = const_cast<char*>(static_cast<const char*>(buffer(count * sizeof(std::int64_t))));
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto size = static_cast<std::int64_t>(input_.below(64));
+      std::memcpy(sizes + i * sizeof size, &size, sizeof size);
+      buffers.push_back(input_.below(16) == 1 ? nullptr : buffer(static_cast<std::size_t>(size)));
+    }
+    buffers.push_back(sizes);
   }
 
   const void* buffer(std::size_t size) {
@@ -132,6 +177,7 @@ class Producer {
   }
 
   fuzz::Input input_;
+  int given_ = 0;
   ArrowSchema schema_{};
   ArrowArray array_{};
   std::deque<ArrowSchema> schemas_;
@@ -166,8 +212,40 @@ void check_column(const ArrowTable& table, const std::string& name) {
   SNAPDP_FUZZ_CHECK(all == Dyadic(static_cast<std::int64_t>(rows.length)));
 }
 
+// Every column as every type, with a unit and groups, on one thread and on two: the same states.
+void check_source(Producer& producer) {
+  ArrowSource source([&](ArrowArrayStream* out) { *out = producer.open(); });
+  ArrowSource parallel([&](ArrowArrayStream* out) { *out = producer.open(); }, {.threads = 2});
+  std::vector<Aggregation> counts;
+  for (const AtomType type : {AtomType::real, AtomType::integer, AtomType::text}) {
+    counts.push_back(make_histogram(untrusted_domain({type}), symmetric_distance(),
+                                    type == AtomType::text ? Bins::texts({"a", "0", ""}).with_other()
+                                                           : Bins::edges({0, 1, 2}).with_other()));
+  }
+  const std::vector<SourceColumn> columns = source.columns();
+  for (const SourceColumn& column : columns) {
+    fuzz::refuses([&] {
+      std::vector<FoldRequest> requests;
+      for (const Aggregation& count : counts) requests.push_back({{column.name}, &count});
+      const FoldResult result = source.fold(requests, {});
+      for (std::size_t i = 0; i < requests.size(); ++i) {
+        Dyadic all;
+        for (const Dyadic& count : counts[i].finish(result.states[i])) all += count;
+        SNAPDP_FUZZ_CHECK(all == Dyadic(static_cast<std::int64_t>(result.rows)));
+      }
+      const RowSelection selection{std::nullopt, RowSelection::UnitLimit{columns.front().name, 1}};
+      for (FoldRequest& request : requests) request.groups = {column.name, 1, 1};
+      const FoldResult one = source.fold(selection, requests, {});
+      const FoldResult two = parallel.fold(selection, requests, {});
+      for (std::size_t i = 0; i < requests.size(); ++i)
+        SNAPDP_FUZZ_CHECK(counts[i].to_bytes(one.states[i]) == counts[i].to_bytes(two.states[i]));
+    });
+  }
+}
+
 void run(fuzz::Input input) {
-  const Producer producer(input);
+  Producer producer(input);
+  fuzz::refuses([&] { check_source(producer); });
   fuzz::refuses([&] {
     const ArrowTable table(producer.schema(), producer.array());
     SNAPDP_FUZZ_CHECK(table.names().size() == table.columns().size());

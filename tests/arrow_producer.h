@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "numeric/shared/float_environment.h"
 #include "snapdp/framework/arrow.h"
 
 namespace snapdp {
@@ -377,6 +378,7 @@ class ArrowProducer {
 
   ArrowArray batch(std::size_t begin, std::size_t end) {
     using namespace arrow_producer;
+    const numeric_internal::FloatEnvironment environment;  // the cells are what they are
     const std::size_t before = single ? 0 : random(12);  // rows before the batch's offset
     std::vector<std::unique_ptr<ArrowArray>> columns;
     for (const ArrowTestColumn& column : columns_) {

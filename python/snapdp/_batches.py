@@ -11,7 +11,7 @@ from ._errors import InvalidArgument
 from ._numbers import is_decimal, is_flag, is_fraction
 
 
-def release(mechanism: _core.Snapping, value: Any) -> object:
+def release(mechanism: _core.Snapping | _core.Geometric, value: Any) -> object:
     """What `Snapping.release` does with what is no int and no float."""
     if getattr(value, "dtype", None) is not None and hasattr(value, "shape") and not is_flag(value):
         return _scalar(mechanism, value) if value.shape == () else _array(mechanism, value)
@@ -37,16 +37,14 @@ def release(mechanism: _core.Snapping, value: Any) -> object:
 
 
 def _numbers(values: Sequence[Any]) -> Sequence[Any]:
-    """All of them are looked at before any is released."""
+    """What is no number is told before any is released."""
     for item in values:
         if is_flag(item) or not isinstance(item, (int, float)) and getattr(item, "shape", None) != ():
             raise InvalidArgument(f"value: holds a {type(item).__name__}; give numbers", "value")
-        if item - item != 0:
-            raise InvalidArgument(f"value = {item}: must be finite; drop or replace it before the release", "value")
     return values
 
 
-def _scalar(mechanism: _core.Snapping, value: Any) -> object:
+def _scalar(mechanism: _core.Snapping | _core.Geometric, value: Any) -> object:
     """A scalar of NumPy."""
     plain = value.item()
     if isinstance(plain, (int, float)) and not isinstance(plain, bool):
@@ -54,7 +52,7 @@ def _scalar(mechanism: _core.Snapping, value: Any) -> object:
     raise InvalidArgument(f"value: is a {value.dtype}; give a number", "value")
 
 
-def _array(mechanism: _core.Snapping, values: Any) -> Any:
+def _array(mechanism: _core.Snapping | _core.Geometric, values: Any) -> Any:
     """An array of NumPy, or what has one: a new array of the same shape."""
     import numpy
 
@@ -79,7 +77,7 @@ def _fits(numpy: Any, out: Any) -> bool:
     return bool(numpy.all(numpy.abs(out) < 2.0**63))
 
 
-def _buffer(mechanism: _core.Snapping, values: memoryview) -> array.array[float]:
+def _buffer(mechanism: _core.Snapping | _core.Geometric, values: memoryview) -> array.array[float]:
     if values.format != "d" or values.ndim != 1:
         raise InvalidArgument(
             f'value: is a buffer of format "{values.format}" with {values.ndim} dimensions; give doubles in one, '

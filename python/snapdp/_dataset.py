@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from . import _core, _toml
@@ -90,7 +90,15 @@ def real(
     unit: str | None = None,
     labels: Mapping[object, str] | None = None,
 ) -> Column:
-    """A column of numbers, read as doubles. The arguments are those of `integer`."""
+    """A column of numbers, read as doubles.
+
+    Args:
+        lower, upper: what its values lie between, both ends included; values outside are clamped.
+        categories, keys: its public values (one of the two): the bins of histograms, the groups of `.by()`.
+        description: words for people, for whoever reads the declaration.
+        unit: of its values, for reports: "dollars a year".
+        labels: what people call its values or bins, {"[0, 20)": "minors"}.
+    """
     return Column(
         {
             "type": "real",
@@ -111,7 +119,13 @@ def text_column(
     description: str | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Column:
-    """A column of texts, compared to the letter. The arguments are those of `integer`."""
+    """A column of texts, compared to the letter.
+
+    Args:
+        categories, keys: its public values (one of the two): the bins of histograms, the groups of `.by()`.
+        description: words for people, for whoever reads the declaration.
+        labels: what people call its values, {"ULM": "Ulm"}.
+    """
     return Column(
         {
             "type": "text",
@@ -174,7 +188,10 @@ class Dataset:
             tables.append(statistic._table())
         head = {"label": label, "headline": headline}
         top = "".join(f"{name} = {_toml.string(words)}\n" for name, words in head.items() if words is not None)
-        return Plan(top + self._text + "\n" + "\n".join(tables))
+        try:
+            return Plan(top + self._text + "\n" + "\n".join(tables))
+        except InvalidArgument as error:
+            raise _with_columns(error, statistics, self.columns) from None
 
     def to_toml(self) -> str:
         """The declaration as a file for the command-line tool: `snapdp ledger create LEDGER FILE --epsilon E`."""
@@ -230,6 +247,7 @@ def dataset(
         path: the data file, CSV or Parquet, when the rows lie in one; from the current folder.
         format: "csv" or "parquet", for a file whose name does not tell.
         delimiter: between the cells of a CSV file.
+        privacy_unit: another name for `unit`.
 
     Raises:
         InvalidArgument: naming the option, the value, the rule and the next step.
@@ -237,7 +255,7 @@ def dataset(
     if unit is not None and privacy_unit is not None:
         raise InvalidArgument("privacy_unit: is what unit says; give one of them", "privacy_unit")
     data = {
-        "path": None if path is None else os.fspath(path),
+        "path": None if path is None else os.fsdecode(path),
         "format": format,
         "delimiter": delimiter,
         "title": title,
@@ -263,10 +281,21 @@ def dataset(
     return Dataset("\n".join(tables))
 
 
+def _with_columns(error: InvalidArgument, statistics: Iterable[Statistic], declared: Sequence[str]) -> InvalidArgument:
+    """Also says which columns are not declared, but for a slip of the pen."""
+    from difflib import get_close_matches
+
+    lines = [str(error)]
+    for column in dict.fromkeys(column for statistic in statistics for column in statistic._columns()):
+        alike = [] if column in declared else get_close_matches(column, declared, 1)
+        lines += [f'column "{column}" is not declared; did you mean "{name}"?' for name in alike]
+    return InvalidArgument("\n".join(lines), error.parameter)
+
+
 def read_dataset(path: str | os.PathLike[str]) -> Dataset:
     """The [data] and [columns] of a TOML file, which may hold a whole specification.
 
     A relative path of the data in it is taken from the folder of that file.
     """
-    canonical, _ = _core.read_declaration(os.fspath(path))
+    canonical, _ = _core.read_declaration(os.fsdecode(path))
     return Dataset(canonical)

@@ -12,7 +12,7 @@ def write(path: str | os.PathLike[str], text: str) -> None:
     """At once, so that a reader sees the old file or the new one, and with mode 0600."""
     import tempfile
 
-    place = os.path.abspath(os.fspath(path))
+    place = os.path.abspath(os.fsdecode(path))
     try:
         handle, draft = tempfile.mkstemp(dir=os.path.dirname(place), prefix=".snapdp-")
         try:
@@ -27,9 +27,12 @@ def write(path: str | os.PathLike[str], text: str) -> None:
 
 
 def framed(page: str, height: int) -> str:
-    """A whole page for a notebook: in a frame of its own, where neither styles nor names meet those of others."""
+    """A whole page for a notebook: in a frame of its own, where neither styles nor names meet those of others.
+
+    Scripts may not run in it, and the page has none. Its origin is that of the notebook, or browsers draw it in a process apart.
+    """
     return (
-        f'<iframe sandbox srcdoc="{escape(page)}" style="width:100%;height:{height}px;border:0" '
+        f'<iframe sandbox="allow-same-origin" srcdoc="{escape(page)}" style="width:100%;height:{height}px;border:0" '
         'title="SnapDP"></iframe>'
     )
 

@@ -31,7 +31,7 @@ def opener(data: object, plan: _core.Plan) -> Opener:
     if data is None:
         return _declared_file
     if isinstance(data, (str, os.PathLike)):
-        path = os.fspath(data)
+        path = os.fsdecode(data)
         return lambda _, format, delimiter: _open_file(str(path), format, delimiter)
     if not _is_table(data):
         kind = type(data).__name__
@@ -174,6 +174,9 @@ def _pandas_column(arrow: Any, series: Any, is_text: bool) -> Any:
     kind = getattr(series.dtype, "kind", "")
     if kind == "O" and type(series.dtype).__module__.startswith("numpy"):
         return _objects(arrow, series, is_text)
+    if hasattr(series.dtype, "categories") and hasattr(series, "cat"):  # each looked at once, by itself
+        names = _objects(arrow, list(series.dtype.categories), is_text)
+        return arrow.DictionaryArray.from_arrays(arrow.array(series.cat.codes, mask=series.cat.codes < 0), names)
     array = arrow.array(series, from_pandas=True)
     if isinstance(array.type, arrow.BaseExtensionType):
         raise BadData(

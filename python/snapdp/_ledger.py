@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from . import _core, _files
 from ._dataset import Dataset
-from ._errors import BadData
+from ._errors import BadData, InvalidArgument
 from ._numbers import Number, fraction, text
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Ledger:
         Raises:
             BudgetRefused: it is missing, foreign, corrupt, or writable by others.
         """
-        self._ledger = _core.Ledger(os.fspath(path))
+        self._ledger = _core.Ledger(os.fsdecode(path))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Ledger:
@@ -52,9 +53,9 @@ class Ledger:
                 decides how the data are read.
             epsilon: the budget: all that may ever be spent; exact.
         """
-        toml, file = (dataset.to_toml(), None) if isinstance(dataset, Dataset) else (None, os.fspath(dataset))
+        toml, file = (dataset.to_toml(), None) if isinstance(dataset, Dataset) else (None, os.fsdecode(dataset))
         ledger = cls.__new__(cls)
-        ledger._ledger = _core.create_ledger(os.fspath(path), toml, file, text(epsilon, "epsilon"))
+        ledger._ledger = _core.create_ledger(os.fsdecode(path), toml, file, text(epsilon, "epsilon"))
         return ledger
 
     @property
@@ -108,21 +109,21 @@ class Ledger:
 
         return tuple(entry(facts) for facts in self._ledger.entries())
 
-    def entry(self, release: int) -> LedgerEntry:
+    def entry(self, release: SupportsIndex) -> LedgerEntry:
         """One past release, by its number."""
         from ._entries import entry
 
-        return entry(self._ledger.entry(release))
+        return entry(self._ledger.entry(_number(release)))
 
     def find(self, label: str) -> int | None:
         """The number of the release that bears a label, or None."""
         return self._ledger.find(label)
 
-    def specification(self, release: int) -> str:
+    def specification(self, release: SupportsIndex) -> str:
         """What was asked in a release, as TOML."""
-        return self._ledger.specification(release)
+        return self._ledger.specification(_number(release))
 
-    def report(self, release: int) -> Report:
+    def report(self, release: SupportsIndex) -> Report:
         """The report of a release again, free of charge.
 
         Raises:
@@ -130,14 +131,14 @@ class Ledger:
         """
         from ._report import Report
 
-        kept = self._ledger.report(release)
+        kept = self._ledger.report(_number(release))
         if kept is None:
             raise BadData(
                 f"release = {release}: was debited, but the program ended before it had a report; nothing was shown, and "
                 "the debit stands",
                 "release",
             )
-        return Report(_core.Report(kept, self._ledger, release))
+        return Report(_core.Report(kept, self._ledger, _number(release)))
 
     def verify(self, *anchors: str) -> None:
         """Reads and recomputes everything: every number, total and link of the hash chain, which must pass each anchor.
@@ -165,3 +166,10 @@ class Ledger:
 
     def _repr_html_(self) -> str:
         return _files.table_html(f"ledger {os.path.basename(self.path)}", self._facts())
+
+
+def _number(release: SupportsIndex) -> int:
+    number = operator.index(release)
+    if -(2**63) <= number < 2**63:
+        return number
+    raise InvalidArgument(f"release = {number}: there is no such release", "release")

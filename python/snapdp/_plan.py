@@ -208,9 +208,9 @@ def plan(
     elif isinstance(declaration, Dataset):
         declared = declaration.to_toml()
     elif declaration is not None:
-        declared = _core.read_declaration(os.fspath(declaration))[0]
-    text, folder = _core.read_specification(os.fspath(path), declared)
-    return Plan(text, os.fspath(path), folder, declared)
+        declared = _core.read_declaration(os.fsdecode(declaration))[0]
+    text, folder = _core.read_specification(os.fsdecode(path), declared)
+    return Plan(text, os.fsdecode(path), folder, declared)
 
 
 def _held(ledger: Ledger | None) -> _core.Ledger | None:

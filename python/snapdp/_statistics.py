@@ -1,20 +1,4 @@
-"""Statistics, as an analyst asks for them. Each function is a kind; its options are the keys of a [[statistic]].
-
-Options of every kind:
-
-    name       unique in a plan; the kind and its columns unless given: "mean age"
-    title      what people call it, in reports
-    epsilon    the privacy loss that is paid; exact
-    accuracy   instead: the least epsilon whose tight accuracy at `alpha` is this or better
-    weight     instead: a share of what the others leave of the budget; 1 when none of the three is given
-    alpha      the probability with which the stated accuracy may be exceeded; 0.05 unless given
-    grid       "auto", "notes" or a power of two such as "2^-10": the spacing of released values
-    range      what values and outputs are clamped to: (lower, upper), None for an open end, "none", {"gamma": 0.01}
-    guesses    public guesses at the statistic, (40, 45) or with weights [(40, 1), (45, 3)]: for planning only
-    mode       change-one: "exact", or "precision" with `precision` bits
-    type       "real", "integer" or "text": how cells are read, when the column does not say
-    bounds     (lower, upper), when the column has none
-"""
+"""Statistics, as an analyst asks for them. Each function is a kind; its options are the keys of a [[statistic]]."""
 
 from __future__ import annotations
 
@@ -89,6 +73,11 @@ class Statistic:
         grouped._named = self._named
         return grouped
 
+    def _columns(self) -> list[str]:
+        both = self._entries.get("columns", [])
+        assert isinstance(both, list)
+        return [str(self._entries[key]) for key in ("column", "group_by") if key in self._entries] + both
+
     def _table(self) -> str:
         entries = dict(self._entries)
         if not any(price in entries for price in ("epsilon", "accuracy", "weight")):
@@ -137,11 +126,18 @@ def count(
 ) -> Statistic:
     """The number of rows. Under change-one it is public: released as it is, at no cost.
 
-    The options of every kind are those of this module. Besides:
-
     Args:
+        range: what values and outputs are clamped to: (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
+        guesses: public guesses at the statistic, [40, 45] or with weights [(40, 1), (45, 3)]; for planning only.
         nonnegative: True: results below 0 become 0, after the release.
-        noise: "laplace" or "geometric".
+        noise: "laplace" (default), or "geometric" for integers.
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact. Under change-one the count is public, and costs nothing.
+        accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
+        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
+        grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
     return Statistic(
         {
@@ -179,7 +175,25 @@ def sum(
     alpha: Number | None = None,
     grid: str | None = None,
 ) -> Statistic:
-    """The sum of a column, each value clamped to the bounds. The options are those of this module."""
+    """The sum of a column, each value clamped to the bounds.
+
+    Args:
+        column: its name, to the letter.
+        type: how cells are read, when the column does not say: "real" or "integer".
+        bounds: (lower, upper), when the column has none; values outside are clamped. In the unit of the column.
+        range: what values and outputs are clamped to: (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
+        guesses: public guesses at the statistic, [40, 45] or with weights [(40, 1), (45, 3)]; for planning only.
+        mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
+        precision: how many bits, in precision mode.
+        noise: "laplace" (default), or "geometric" for integers.
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact.
+        accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
+        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
+        grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
+    """
     return Statistic(
         {
             "kind": "sum",
@@ -223,11 +237,23 @@ def mean(
 ) -> Statistic:
     """The mean of a column, each value clamped to the bounds.
 
-    The options of every kind are those of this module. Besides:
-
     Args:
-        expected_mean: a public guess, for planning.
+        column: its name, to the letter.
+        type: how cells are read, when the column does not say: "real" or "integer".
+        bounds: (lower, upper), when the column has none; values outside are clamped. In the unit of the column.
+        range: what values and outputs are clamped to: (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
+        guesses: public guesses at the statistic, [40, 45] or with weights [(40, 1), (45, 3)]; for planning only.
+        expected_mean: a public guess at the mean of the column; for planning only.
         split: add-remove: how epsilon is divided between sum and count; equally unless given.
+        mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
+        precision: how many bits, in precision mode.
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact.
+        accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
+        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
+        grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
     return Statistic(
         {
@@ -274,11 +300,24 @@ def variance(
 ) -> Statistic:
     """The variance of a column, 1/(n - 1), each value clamped to the bounds.
 
-    The options of every kind are those of this module. Besides:
-
     Args:
-        expected_deviation, expected_mean: public guesses, for planning.
-        split: add-remove: how epsilon is divided between sum, count and squares.
+        column: its name, to the letter.
+        type: how cells are read, when the column does not say: "real" or "integer".
+        bounds: (lower, upper), when the column has none; values outside are clamped. In the unit of the column.
+        range: what values and outputs are clamped to: (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
+        guesses: public guesses at the statistic, [40, 45] or with weights [(40, 1), (45, 3)]; for planning only.
+        expected_deviation: a public guess at the standard deviation of the column; for planning only.
+        expected_mean: a public guess at the mean of the column; for planning only.
+        split: add-remove: how epsilon is divided among sum, count and squares; equally unless given.
+        mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
+        precision: how many bits, in precision mode.
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact.
+        accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
+        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
+        grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
     return Statistic(
         {
@@ -324,11 +363,22 @@ def standard_deviation(
 ) -> Statistic:
     """The square root of the variance.
 
-    The options of every kind are those of this module. Besides:
-
     Args:
-        expected_deviation, expected_mean: public guesses, for planning.
-        split: as of variance.
+        column: its name, to the letter.
+        type: how cells are read, when the column does not say: "real" or "integer".
+        bounds: (lower, upper), when the column has none; values outside are clamped. In the unit of the column.
+        expected_deviation: a public guess at the standard deviation of the column; for planning only.
+        expected_mean: a public guess at the mean of the column; for planning only.
+        split: add-remove: how epsilon is divided among sum, count and squares; equally unless given.
+        mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
+        precision: how many bits, in precision mode.
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact.
+        accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
+        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
+        grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
     return Statistic(
         {
@@ -375,12 +425,25 @@ def covariance(
 ) -> Statistic:
     """The covariance of two columns, 1/(n - 1).
 
-    The options of every kind are those of this module. Besides:
-
     Args:
-        bounds: a pair for each column.
-        expected_deviation, expected_mean: public guesses, one a column.
-        split: among the parts sum_x, sum_y, count, products.
+        first: a column, by its name to the letter.
+        second: another one.
+        type: how cells are read, when the column does not say: "real" or "integer".
+        bounds: a pair for each column, when the columns have none.
+        range: what values and outputs are clamped to: (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
+        guesses: public guesses at the statistic, [40, 45] or with weights [(40, 1), (45, 3)]; for planning only.
+        expected_deviation: public guesses at the standard deviations, one a column; for planning only.
+        expected_mean: public guesses at the means, one a column; for planning only.
+        split: add-remove: among sum_x, sum_y, count and products; equally unless given.
+        mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
+        precision: how many bits, in precision mode.
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact.
+        accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
+        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
+        grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
     return Statistic(
         {
@@ -427,12 +490,23 @@ def correlation(
 ) -> Statistic:
     """The correlation of two columns.
 
-    The options of every kind are those of this module. Besides:
-
     Args:
-        bounds: a pair for each column.
-        expected_deviation, expected_mean: public guesses, one a column.
-        split: among the parts, docs/specification.md.
+        first: a column, by its name to the letter.
+        second: another one.
+        type: how cells are read, when the column does not say: "real" or "integer".
+        bounds: a pair for each column, when the columns have none.
+        expected_deviation: public guesses at the standard deviations, one a column; for planning only.
+        expected_mean: public guesses at the means, one a column; for planning only.
+        split: how epsilon is divided among the parts; equally unless given.
+        mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
+        precision: how many bits, in precision mode.
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact.
+        accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
+        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
+        grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
     return Statistic(
         {
@@ -476,10 +550,22 @@ def moment(
 ) -> Statistic:
     """The mean of the column's powers x^order. Change-one only.
 
-    The options of every kind are those of this module. Besides:
-
     Args:
+        column: its name, to the letter.
         order: 1 to 4.
+        type: how cells are read, when the column does not say: "real" or "integer".
+        bounds: (lower, upper), when the column has none; values outside are clamped. In the unit of the column.
+        range: what values and outputs are clamped to: (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
+        guesses: public guesses at the statistic, [40, 45] or with weights [(40, 1), (45, 3)]; for planning only.
+        mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
+        precision: how many bits, in precision mode.
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact.
+        accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
+        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
+        grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
     return Statistic(
         {
@@ -521,11 +607,20 @@ def median(
 ) -> Statistic:
     """The median of a column, from noisy counts between public edges.
 
-    The options of every kind are those of this module. Besides:
-
     Args:
-        edges: the public edges that the answer is told by.
-        resolution: instead: an edge every so far between the bounds.
+        column: its name, to the letter.
+        edges: public edges: bins [e0, e1), [e1, e2), ... of which the last is closed.
+        resolution: instead of edges: one every so far between the bounds.
+        type: how cells are read, when the column does not say: "real" or "integer".
+        bounds: (lower, upper), when the column has none; values outside are clamped. In the unit of the column.
+        noise: "laplace" (default), or "geometric" for integers.
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact.
+        accuracy: instead: the rank error, in rows, or below 1 as a share of the rows; epsilon is the least to a thousandth.
+        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
+        grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
     return Statistic(
         {
@@ -566,12 +661,21 @@ def quantiles(
 ) -> Statistic:
     """Quantiles of a column, all from one release of noisy counts.
 
-    The options of every kind are those of this module. Besides:
-
     Args:
+        column: its name, to the letter.
         quantiles: which, from 0 to 1: [0.25, 0.5, 0.75].
-        edges: the public edges that the answers are told by.
-        resolution: instead: an edge every so far between the bounds.
+        edges: public edges: bins [e0, e1), [e1, e2), ... of which the last is closed.
+        resolution: instead of edges: one every so far between the bounds.
+        type: how cells are read, when the column does not say: "real" or "integer".
+        bounds: (lower, upper), when the column has none; values outside are clamped. In the unit of the column.
+        noise: "laplace" (default), or "geometric" for integers.
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact.
+        accuracy: instead: the rank error, in rows, or below 1 as a share of the rows; epsilon is the least to a thousandth.
+        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
+        grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
     return Statistic(
         {
@@ -617,13 +721,25 @@ def histogram(
 ) -> Statistic:
     """The number of rows in each bin.
 
-    The options of every kind are those of this module. Besides:
-
     Args:
+        column: its name, to the letter.
         categories: the bins; those of the column unless given.
-        edges: instead: bins [e0, e1), [e1, e2), ... of which the last is closed.
+        edges: public edges: bins [e0, e1), [e1, e2), ... of which the last is closed.
+        type: how cells are read, when the column does not say: "real", "integer" or "text".
         other: "drop" (default), or "bin": rows outside every bin are counted in a last one.
+        range: what values and outputs are clamped to: (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
+        guesses: public guesses at the statistic, [40, 45] or with weights [(40, 1), (45, 3)]; for planning only.
         nonnegative: True: results below 0 become 0, after the release.
+        mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
+        precision: how many bits, in precision mode.
+        noise: "laplace" (default), or "geometric" for integers.
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact.
+        accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
+        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
+        grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
     return Statistic(
         {
@@ -670,10 +786,22 @@ def distinct(
 ) -> Statistic:
     """How many of a public set of values occur.
 
-    The options of every kind are those of this module. Besides:
-
     Args:
-        categories: the set; that of the column unless given.
+        column: its name, to the letter.
+        categories: the public set of values to look for; that of the column unless given.
+        type: how cells are read, when the column does not say: "real", "integer" or "text".
+        range: what values and outputs are clamped to: (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
+        guesses: public guesses at the statistic, [40, 45] or with weights [(40, 1), (45, 3)]; for planning only.
+        mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
+        precision: how many bits, in precision mode.
+        noise: "laplace" (default), or "geometric" for integers.
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact.
+        accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
+        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
+        grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
     return Statistic(
         {
@@ -716,7 +844,26 @@ def range_count(
     alpha: Number | None = None,
     grid: str | None = None,
 ) -> Statistic:
-    """The number of rows whose value lies in the bounds, both ends included. The options are those of this module."""
+    """The number of rows whose value lies in the bounds, both ends included.
+
+    Args:
+        column: its name, to the letter.
+        bounds: (lower, upper): what to count, both ends included; nothing is clamped.
+        type: how cells are read, when the column does not say: "real" or "integer".
+        range: what values and outputs are clamped to: (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
+        guesses: public guesses at the statistic, [40, 45] or with weights [(40, 1), (45, 3)]; for planning only.
+        nonnegative: True: results below 0 become 0, after the release.
+        mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
+        precision: how many bits, in precision mode.
+        noise: "laplace" (default), or "geometric" for integers.
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact.
+        accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
+        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
+        grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
+    """
     return Statistic(
         {
             "kind": "range_count",

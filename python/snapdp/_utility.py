@@ -151,19 +151,22 @@ def accuracy(
     noise: str = "laplace",
     integer: bool = False,
 ) -> Accuracy:
-    """How near the exact statistic a release will be.
+    """How near the exact statistic a release will be, known before any row is read.
 
     Args:
-        sensitivity: the most that neighboring datasets differ.
-        epsilon: the privacy loss; or target_accuracy, for the least epsilon that reaches it.
+        sensitivity: the most that neighboring datasets differ, in the unit of the statistic.
+        epsilon: the privacy loss; exact.
+        target_accuracy: instead of epsilon: find the least one that is this accurate.
         alpha: the probability with which the accuracy may be exceeded.
-        value: a guess at the exact statistic: `for_value` is the accuracy there.
-        at: `miss` is then the probability of an error larger than this, for the value or the worst one.
-        lower, upper: the range that values and outputs are clamped to.
-        integer: the statistic is an integer, as counts are.
-
-    >>> accuracy(epsilon="1/2", sensitivity=1).tight
-    6.0...
+        value: a guess at the exact statistic, for `for_value`.
+        at: `miss` is then the probability of an error larger than this, for the value or else the worst one.
+        lower: the lower end of the range that values and outputs are clamped to; either end may be absent.
+        upper: the upper end.
+        grid: the spacing of the outputs: "auto", "notes" or a power of two such as "2^-10".
+        mode: "exact", or "precision", which needs the range.
+        precision: bits of precision mode.
+        noise: "laplace", or "geometric" for integer statistics.
+        integer: the statistic is an integer, as counts are: accuracies are those of integers.
     """
     question = _question(epsilon, sensitivity, lower, upper, grid, mode, precision, noise, integer)
     facts: Mapping[str, Any] = _core.accuracy(
@@ -198,9 +201,20 @@ def law(
     noise: str = "laplace",
     integer: bool = False,
 ) -> Law:
-    """The probability of everything that a release may print, for the exact statistic `value`.
+    """The probability of everything that a release may print, for one exact statistic.
 
-    Without `value` it is the middle of the range, or the value nearest to 0 that is not clamped. At most `most` outputs.
+    Args:
+        epsilon: the privacy loss; exact.
+        sensitivity: the most that neighboring datasets differ, in the unit of the statistic.
+        value: the exact statistic; the middle of the range, or the value nearest to 0 that is not clamped, unless given.
+        most: how many outputs are listed, the nearest to the value.
+        lower: the lower end of the range that values and outputs are clamped to; either end may be absent.
+        upper: the upper end.
+        grid: the spacing of the outputs: "auto", "notes" or a power of two such as "2^-10".
+        mode: "exact", or "precision", which needs the range.
+        precision: bits of precision mode.
+        noise: "laplace", or "geometric" for integer statistics.
+        integer: the statistic is an integer, as counts are: accuracies are those of integers.
     """
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise InvalidArgument(f"most = {most}: must be a whole number of outputs, at least 1", "most")
@@ -223,7 +237,21 @@ def bias(
     noise: str = "laplace",
     integer: bool = False,
 ) -> Bias:
-    """The bias of a release for a guess at the statistic, over many guesses (with weights, if you like), and the worst."""
+    """E[output] - value of a release: for a guess at the statistic, on average over many, and at its worst.
+
+    Args:
+        epsilon: the privacy loss; exact.
+        sensitivity: the most that neighboring datasets differ, in the unit of the statistic.
+        value: a guess at the exact statistic, for `at_value`.
+        values: guesses at the statistic, or pairs of a guess and its weight.
+        lower: the lower end of the range that values and outputs are clamped to; either end may be absent.
+        upper: the upper end.
+        grid: the spacing of the outputs: "auto", "notes" or a power of two such as "2^-10".
+        mode: "exact", or "precision", which needs the range.
+        precision: bits of precision mode.
+        noise: "laplace", or "geometric" for integer statistics.
+        integer: the statistic is an integer, as counts are: accuracies are those of integers.
+    """
     guesses = []
     for guess in values:
         number, weight = guess if isinstance(guess, tuple) else (guess, 1)
@@ -246,8 +274,14 @@ def bound(
     """Bounds wide enough that clamping rarely binds: the least whole steps of the grid around the statistic's range.
 
     Args:
-        lower, upper: the statistic's own public range.
+        epsilon: the privacy loss; exact.
+        sensitivity: the most that neighboring datasets differ, in the unit of the statistic.
+        lower: the lower end of the statistic's own public range.
+        upper: its upper end.
         gamma: the probability with which a bound may bind, for the worst value.
+        grid: the spacing of the outputs: "auto", "notes" or a power of two such as "2^-10".
+        noise: "laplace", or "geometric" for integer statistics.
+        integer: the statistic is an integer, as counts are: accuracies are those of integers.
     """
     question = _question(epsilon, sensitivity, lower, upper, grid, "exact", None, noise, integer)
     return Bound(*_core.bound(question, text(gamma, "gamma")))
@@ -265,7 +299,19 @@ def certify(
     noise: str = "laplace",
     integer: bool = False,
 ) -> Certificate:
-    """The privacy loss of the mechanism that runs, enclosed on both sides; see docs/certificates.md."""
+    """The privacy loss of the mechanism that runs, enclosed on both sides; docs/certificates.md says how.
+
+    Args:
+        epsilon: the privacy loss; exact.
+        sensitivity: the most that neighboring datasets differ, in the unit of the statistic.
+        lower: the lower end of the range that values and outputs are clamped to; either end may be absent.
+        upper: the upper end.
+        grid: the spacing of the outputs: "auto", "notes" or a power of two such as "2^-10".
+        mode: "exact", or "precision", which needs the range.
+        precision: bits of precision mode.
+        noise: "laplace", or "geometric" for integer statistics.
+        integer: the statistic is an integer, as counts are: accuracies are those of integers.
+    """
     question = _question(epsilon, sensitivity, lower, upper, grid, mode, precision, noise, integer)
     facts = dict(_core.certify(question))
     for name in ("witness", "bound", "notes_claim", "scale", "grid"):

@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 
@@ -38,6 +39,15 @@ told_by_their_class = {
 def test_everything_has_words():
     missing = [name for name, item in public() if not inspect.getdoc(item) and name not in told_by_their_class]
     assert missing == []
+
+
+def test_every_parameter_has_words():
+    functions = [(name, getattr(dp, name)) for name in dp.__all__ if inspect.isfunction(getattr(dp, name))]
+    assert len(functions) > 25
+    for name, function in functions:
+        words = inspect.getdoc(function)
+        for parameter in inspect.signature(function).parameters:
+            assert re.search(rf"\b{parameter}\b", words), f"{name}: {parameter}"
 
 
 def test_importing_takes_nothing_else_along():

@@ -101,6 +101,14 @@ def test_what_is_no_table(plan, free, data):
     assert refused.value.parameter == "data"
 
 
+def test_a_file_without_the_column(plan, free, tmp_path):
+    pytest.importorskip("snapdp._duckdb")
+    (tmp_path / "people.csv").write_text("user_id,Age,city\n1,2,Ulm\n")
+    with pytest.raises(dp.BadData) as refused:
+        plan.release(tmp_path / "people.csv", free)
+    assert refused.value.parameter == "column" and "age" in str(refused.value)
+
+
 @pytest.mark.parametrize("path", ["no such file.csv", "no such file.parquet", "https://example.org/a.csv", "*.csv", ".", ""])
 def test_paths(plan, free, path):
     pytest.importorskip("snapdp._duckdb")
@@ -158,6 +166,28 @@ def test_what_a_progress_function_raises_ends_the_release(plan, free, rows):
 
     with pytest.raises(ZeroDivisionError, match="mine"):
         plan.release(table(rows), free, progress=progress)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_what_it_raises_while_a_file_is_read(plan, ledger, rows, kind, tmp_path):
+    """A small file may have been read before there is any progress to tell of; then it is released."""
+    pytest.importorskip("snapdp._duckdb")
+    from pyarrow import csv, parquet
+
+    write = csv.write_csv if kind == "csv" else parquet.write_table
+    write(arrow.concat_tables([table(rows)] * 40), str(tmp_path / f"people.{kind}"))
+    told = []
+
+    def progress(percent):
+        told.append(percent)
+        raise ZeroDivisionError("mine")
+
+    try:
+        plan.release(tmp_path / f"people.{kind}", ledger, progress=progress)
+    except ZeroDivisionError:
+        assert len(told) == 1 and ledger.spent == 0 and ledger.entries() == ()
+    else:
+        assert told == [] and len(ledger.entries()) == 1
 
 
 def test_a_progress_function_may_look_at_the_ledger(plan, ledger, rows):
@@ -236,4 +266,6 @@ def test_errors_are_the_same_for_neighbors(plan, free):
         for name in rows:
             more = {key: [*values, cell if key == name else None] for key, values in rows.items()}
             plan.dry_run(pandas.DataFrame(more, dtype=object), free)
+            if isinstance(cell, (str, int, float)):  # what may be a category
+                plan.dry_run(pandas.DataFrame(more, dtype=object).astype("category"), free)
             plan.dry_run(more, free)

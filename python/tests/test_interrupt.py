@@ -1,6 +1,5 @@
 """Ctrl-C: before the debit it ends a release that has cost nothing; from the debit on it waits for the report."""
 
-import signal
 import subprocess
 import sys
 import textwrap
@@ -36,21 +35,21 @@ def test_while_rows_are_read(tmp_path):
         """
         def batches():
             yield batch
-            signal.raise_signal(signal.SIGINT) if len(sys.argv) > 5 else os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
             for _ in range(1000):
                 time.sleep(0.01)
                 yield batch
         reader = pyarrow.RecordBatchReader.from_batches(batch.schema, batches())
         try:
             plan.release(reader, ledger)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, dp.IoError):
             print("interrupted")
         """,
     )
     ledger = dp.Ledger(tmp_path / "d.ledger")
     assert ledger.spent == 0 and ledger.entries() == ()
-    # Where the producer is Python, it meets the signal itself, and its failure ends the release as well.
-    assert result.stdout == "interrupted\n" or "gave" in result.stderr or "IoError" in result.stderr, result.stderr
+    # A producer that is Python may meet the signal itself; then its failure ends the release.
+    assert result.stdout == "interrupted\n", result.stderr
 
 
 def test_in_a_progress_function(tmp_path):

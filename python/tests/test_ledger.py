@@ -3,8 +3,10 @@
 import multiprocessing
 import os
 import stat
+import threading
 from fractions import Fraction
 
+import numpy
 import pytest
 
 import snapdp as dp
@@ -49,7 +51,8 @@ def test_a_release_and_its_records(ledger, people, rows, tool):
     assert tool("ledger", "show", ledger.path, "--release", 1, "--json") == report.to_json()
     assert tool("report", ledger.path, "--release", 1) == str(report) == report.to_table()
     assert tool("ledger", "anchor", ledger.path) == ledger.anchor + "\n"
-    for number in (0, 2, -1):
+    assert ledger.entry(numpy.int64(1)) == entry
+    for number in (0, 2, -1, 2**70):
         with pytest.raises(dp.InvalidArgument):
             ledger.report(number)
 
@@ -62,6 +65,25 @@ def test_a_label_pays_once(ledger, people, rows):
     assert again.to_json() == first.to_json()
     assert ledger.spent == 1
     assert plan.release(rows, ledger, label="second").release == 2
+
+
+def test_whoever_looks_while_a_release_runs_waits_for_nobody_who_waits_for_him(ledger, people, rows):
+    """A progress function wants the interpreter while its thread has the ledger."""
+    plan = people.plan(dp.count(), epsilon=1)
+    started, finish = threading.Event(), threading.Event()
+
+    def progress(percent):
+        started.set()
+        finish.wait(0.2)
+
+    thread = threading.Thread(target=plan.release, args=(rows, ledger), kwargs={"progress": progress})
+    thread.start()
+    started.wait(60)
+    assert plan.warnings(ledger) is not None and plan.to_table(ledger) and plan.to_html(ledger)
+    assert ledger.remaining < 2 and str(ledger) and ledger.entries()
+    finish.set()
+    thread.join(60)
+    assert not thread.is_alive()
 
 
 def test_ten_tenths_are_one(people, rows, tmp_path):

@@ -145,7 +145,7 @@ def test_accessors_say_what_the_json_says(plan):
 
 def test_a_notebook_shows_the_page_in_a_frame(plan):
     shown = plan._repr_html_()
-    assert shown.startswith("<iframe sandbox srcdoc=")
+    assert shown.startswith('<iframe sandbox="allow-same-origin" srcdoc="')
     assert "<style" not in shown and "&lt;style" in shown
 
 
@@ -167,6 +167,13 @@ def test_generators_of_values_are_read_once():
     dataset = dp.dataset("d", neighbors="add-remove")
     assert dataset.plan(statistic, epsilon=1) == dataset.plan(statistic, epsilon=1)
     assert dataset.plan(statistic, epsilon=1)["histogram x"].bins == ("[0, 1)", "[1, 2]")
+
+
+def test_generators_of_keys_are_read_once():
+    grouped = dp.count().by("city", keys=(key for key in cities))
+    dataset = dp.dataset("d", neighbors="add-remove")
+    assert dataset.plan(grouped, epsilon=1)["count by city"].groups == 3
+    assert dataset.plan(grouped, epsilon=1)["count by city"].groups == 3
 
 
 def test_sets_have_one_order():
@@ -242,6 +249,12 @@ def test_messages_of_python_have_no_lines():
     assert str(refused.value) == (
         '[data]: neighbors = "add-remov": must be change-one or add-remove; did you mean "add-remove"?'
     )
+
+
+def test_a_slip_in_a_column_s_name_is_told():
+    with pytest.raises(dp.InvalidArgument, match='column "agee" is not declared; did you mean "age"') as refused:
+        change_one.plan(dp.mean("agee"), dp.mean("xyz"), dp.mean("age"), epsilon=1)
+    assert refused.value.parameter == "bounds" and "xyz" not in str(refused.value).split("\n")[-1]
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_views(report, tmp_path):
     report.csv(tmp_path / "report.csv")
     assert (tmp_path / "report.csv").read_bytes().decode() == report.to_csv()
     assert list(tmp_path.iterdir()) == [tmp_path / "report.html", tmp_path / "report.csv"] or len(list(tmp_path.iterdir())) == 2
-    assert report._repr_html_().startswith("<iframe sandbox srcdoc=")
+    assert report._repr_html_().startswith('<iframe sandbox="allow-same-origin" srcdoc="')
     assert "count" in str(report) and report.to_markdown().startswith("#")
     with pytest.raises(dp.IoError):
         report.html(tmp_path / "no such folder" / "report.html")

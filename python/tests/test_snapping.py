@@ -86,7 +86,7 @@ def test_series_of_frames():
 @pytest.mark.parametrize(
     "value",
     [
-        math.nan, math.inf, -math.inf, "42", None, True, b"4", {}, object(), Fraction(1, 3), [1.0, math.nan], [1.0, "2"],
+        math.nan, math.inf, -math.inf, "42", None, True, b"4", {}, object(), Fraction(1, 3), [1.0, math.nan], [1, math.nan], [1.0, "2"],
         [1, True], numpy.array([1.0, math.nan]), numpy.array(["a"]), numpy.array([True]), numpy.array([1j]),
         numpy.array([2**60 + 1]), array.array("f", [1]), numpy.bool_(True), numpy.array([object()]), [[1.0], [2.0]],
     ],
@@ -132,6 +132,25 @@ def test_losses(mechanism):
     assert mechanism.loss_bound(2) == 2 * mechanism.loss_bound()
     with pytest.raises(dp.InvalidArgument, match="distance"):
         mechanism.loss_bound(-1)
+
+
+def test_geometric_noise():
+    mechanism = dp.Geometric(epsilon=1, sensitivity=1, lower=0)
+    assert (mechanism.integer, mechanism.lower, mechanism.upper, mechanism.grid) == (True, 0, None, 1)
+    assert mechanism.loss_bound() <= 1 == mechanism.sensitivity
+    outputs = mechanism.release([5] * 2000)
+    assert all(type(output) is int and output >= 0 for output in outputs) and len(set(outputs)) > 5
+    assert mechanism.release(numpy.arange(4)).dtype == numpy.int64
+    # 0.462 of the outputs are the value: of 10^6, within 6.2 sigma.
+    hits = int(numpy.count_nonzero(mechanism.release(numpy.full(1_000_000, 50.0)) == 50))
+    assert abs(hits - 462_117) < 6.2 * 500
+    twin = pickle.loads(pickle.dumps(mechanism))
+    assert repr(twin) == repr(mechanism) and twin.lower == 0
+    for wrong in (0.5, math.nan, "5"):
+        with pytest.raises(dp.InvalidArgument):
+            mechanism.release(wrong)
+    with pytest.raises(dp.InvalidArgument, match="sensitivity"):
+        dp.Geometric(epsilon=1, sensitivity=0.5)
 
 
 def test_copies_are_the_same_mechanism(mechanism):

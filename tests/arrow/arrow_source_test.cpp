@@ -3,7 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
 
+#include <cfenv>
 #include <cmath>
 #include <limits>
 
@@ -153,6 +157,67 @@ TEST(ArrowSource, FoldsWhatStatisticsAsk) {
   EXPECT_EQ(result.rows, 5000U);
   EXPECT_EQ(sum.finish(result.states.at(0)).at(0), Dyadic(125'000));
   EXPECT_EQ(count.finish(result.states.at(1)).at(0), Dyadic(5000));
+}
+
+// A host's arithmetic, as threads inherit it: rounding, and subnormals that are zeros.
+class OtherArithmetic {
+ public:
+  explicit OtherArithmetic(int rounding) {
+    std::fegetenv(&saved_);
+    std::fesetround(rounding);
+#if defined(__SSE2__)
+    constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
+    _mm_setcsr(_mm_getcsr() | flush_to_zero | denormals_are_zero);
+#endif
+  }
+  ~OtherArithmetic() {
+    std::fesetenv(&saved_);
+  }
+  OtherArithmetic(const OtherArithmetic&) = delete;
+  OtherArithmetic& operator=(const OtherArithmetic&) = delete;
+
+ private:
+  std::fenv_t saved_;
+};
+
+TEST(ArrowSource, DoesNotDependOnTheHostsArithmeticParallel) {
+  const ArrowInt large = ArrowInt{most} * 1000 + 12345;
+  std::vector<ArrowTestColumn> columns{{"half", "e", {0x1p-24, 1.5}},
+                                       {"float", "f", {0x1p-140, 1.5}},
+                                       {"double", "g", {0x1p-1060, 1.1}},
+                                       {"long", "L", {ArrowInt{most} * 2 - 1, ArrowInt{most}}},
+                                       {"int", "l", {ArrowInt{most}, -ArrowInt{most}}},
+                                       {"decimal", "d:30,7", {large, -large}},
+                                       {"text", "u", {"0.1", "1e-320"}},
+                                       {"dictionary", "u", {"0.1", "1e-320"}, "c"},
+                                       {"unit", "l", {ArrowInt{1}, ArrowInt{2}}}};
+  for (ArrowTestColumn& column : columns) {
+    const std::vector<ArrowCell> two = column.cells;
+    for (int i = 0; i < 9; ++i) column.cells.insert(column.cells.end(), two.begin(), two.end());
+  }
+  const auto seen = [&](const RowSelection& selection) {
+    ArrowProducer producer(columns);
+    producer.ends = {2, 9, 20};
+    ArrowArrayStream stream = producer.open();
+    ArrowSource source(&stream, {.threads = 3});
+    std::vector<Wanted> wanted;
+    for (const ArrowTestColumn& column : columns) {
+      for (const AtomType type : {real, integer, text}) wanted.push_back({{column.name}, {type}});
+    }
+    return see(source, selection, wanted, 20);
+  };
+  for (const RowSelection& selection :
+       {RowSelection{}, RowSelection{std::nullopt, RowSelection::UnitLimit{"unit", 3}}}) {
+    const Seen expected = seen(selection);
+    for (const int rounding : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+      Seen other;
+      {
+        const OtherArithmetic arithmetic(rounding);
+        other = seen(selection);
+      }
+      EXPECT_EQ(other, expected);
+    }
+  }
 }
 
 }  // namespace

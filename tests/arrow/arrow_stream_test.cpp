@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <deque>
 #include <limits>
+#include <set>
 #include <stdexcept>
 
 #include "arrow_producer.h"
@@ -160,7 +163,7 @@ TEST(ArrowStream, MayBeOneColumn) {
   EXPECT_THAT(read_rows(source, {"x"}, {integer}), ElementsAre("1", "3", "null"));
 }
 
-TEST(ArrowStream, MayBeEmpty) {
+TEST(ArrowStream, MayBeEmptyParallel) {
   for (const std::vector<std::size_t>& ends : {std::vector<std::size_t>{0}, std::vector<std::size_t>{0, 0}}) {
     std::vector<ArrowTestColumn> columns = people();
     for (ArrowTestColumn& column : columns) column.cells.clear();
@@ -180,12 +183,15 @@ TEST(ArrowStream, MayBeEmpty) {
 // Whole rows that are null have null cells, whatever lies behind them.
 TEST(ArrowStream, MayHaveWholeRowsThatAreNull) {
   ArrowProducer producer(people());
-  const std::uint8_t bits[4] = {0xf5, 0xff, 0xff, 0x00};
+  std::uint8_t bits[4] = {};
   const void* buffers[1] = {bits};
-  producer.seed = 0;
+  std::set<std::int64_t> offsets;
   producer.spoil_array = [&](ArrowArray& array) {
-    array.buffers = buffers;  // rows 1 and 3
+    const std::uint32_t valid = ~(0b1010U << array.offset);  // not rows 1 and 3
+    std::memcpy(bits, &valid, sizeof bits);
+    array.buffers = buffers;
     array.null_count = 2;
+    offsets.insert(array.offset);
   };
   for (const std::string column : {"visits", "city", "group", "member", "paid"}) {
     ArrowArrayStream stream = producer.open();
@@ -193,6 +199,7 @@ TEST(ArrowStream, MayHaveWholeRowsThatAreNull) {
     const std::vector<std::string> rows = read_rows(source, {column}, {text});
     EXPECT_EQ(std::count(rows.begin(), rows.end(), "null"), column == "visits" ? 3 : 2) << column;
   }
+  EXPECT_GT(offsets.size(), 1U);
 }
 
 TEST(ArrowStream, IsRefusedWhenThereIsNone) {
@@ -217,6 +224,30 @@ TEST(ArrowStream, FailuresAreToldWithoutItsWordsParallel) {
       EXPECT_EQ(error.code(), ErrorCode::io);
       EXPECT_THAT(error.what(), AllOf(HasSubstr("failed"), Not(HasSubstr("secret"))));
     }
+  }
+}
+
+// What a callback leaves behind when it fails is not released: it may be anything.
+TEST(ArrowStream, WhatFailedIsNotReleased) {
+  for (const bool schema_fails : {true, false}) {
+    ArrowProducer producer(people());
+    ArrowArrayStream stream = producer.open();
+    if (schema_fails) {
+      stream.get_schema = [](ArrowArrayStream*, ArrowSchema* out) {
+        out->release = [](ArrowSchema*) { ADD_FAILURE() << "released"; };
+        return 1;
+      };
+    } else {
+      stream.get_next = [](ArrowArrayStream*, ArrowArray* out) {
+        out->release = [](ArrowArray*) { ADD_FAILURE() << "released"; };
+        return 1;
+      };
+    }
+    {
+      ArrowSource source(&stream);
+      EXPECT_EQ(error_of([&] { read_rows(source, {"age"}, {real}); }).code(), ErrorCode::io);
+    }
+    EXPECT_EQ(producer.counts().live(), 0);
   }
 }
 

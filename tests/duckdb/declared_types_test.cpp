@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "duckdb/query_stream.h"
 #include "duckdb/source_testing.h"
 #include "release/replace.h"
+#include "snapdp/engines/arrow/arrow_source.h"
 #include "snapdp/release/release.h"
 
 namespace snapdp {
@@ -133,6 +135,43 @@ TEST_F(DeclaredTypesTest, PlansAreWhatReleasesDebitHoweverCellsAreStored) {
       for (std::size_t i = 0; i < numbers(released).size(); ++i)
         EXPECT_NEAR(numbers(released)[i], numbers(*first)[i], 1e-1);
     }
+  }
+}
+
+// The exact statistics of a release are the same for every engine.
+TEST_F(DeclaredTypesTest, ArrowStreamsGiveTheStatisticsOfFiles) {
+  const std::string csv = folder_.write("people.csv",
+                                        "pid,age,visits,city,code\n1,10,1,ulm,7\n1,20,2,bonn,8\n2,30,3,ulm,"
+                                        "7\n3,40,20,x,9\n3,40,20,x,9\n4,50,-5,ulm,8\n9,,,,\n");
+  std::string text = head;
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    text += "[[statistic]]\nname = \"x" + std::to_string(i) + "\"\nepsilon = \"1\"\n" + kinds[i] + "\n";
+  const Plan plan(Specification::parse(text, "s.toml"));
+  const Composition composition = plan.composition();
+  const auto statistics = [&](Source& source) {
+    std::vector<std::vector<Dyadic>> all;
+    for (const ExactPart& part : composition.exact(source)) all.push_back(part.statistic);
+    return all;
+  };
+  const auto compare = [&](const std::string& file, const std::string& query) {
+    SCOPED_TRACE(query);
+    const std::vector<std::vector<Dyadic>> expected =
+        statistics(*open_duckdb_source({.path = file, .threads = 2}));
+    QueryStream stream(query, {});
+    ArrowArrayStream opened = stream.open();
+    ArrowSource arrow(&opened, {.threads = 2});
+    EXPECT_EQ(statistics(arrow), expected);
+    EXPECT_GT(expected.size(), kinds.size());  // some kinds have several parts
+  };
+  compare(csv, "SELECT * FROM read_csv(" + engines_internal::sql_text(csv) + ", all_varchar = true)");
+  for (const std::string type :
+       {"BIGINT", "TINYINT", "DOUBLE", "FLOAT", "VARCHAR", "DECIMAL(9,2)", "UBIGINT"}) {
+    // The unit is not the same as a text of other digits.
+    const bool negative = type != "UBIGINT";
+    std::string query = table(true, type);
+    if (!negative) query.replace(query.find("-5"), 2, "5");
+    const std::string file = write_parquet(folder_, query);
+    compare(file, "SELECT * FROM read_parquet(" + engines_internal::sql_text(file) + ")");
   }
 }
 

@@ -134,7 +134,7 @@ void bind_ledger(nb::module_& module) {
             std::vector<LedgerAnchor> anchors;
             for (const std::string& line : lines) anchors.push_back(parse_anchor(line, "anchors"));
             return described(unlocked(self, [&](Ledger& ledger) {
-              const LedgerBalance balance = ledger.verify(anchors);
+              LedgerBalance balance = ledger.verify(anchors);
               static_cast<void>(
                   Declaration::of(ledger));  // throws unless it can be read and is of this dataset
               return balance;

@@ -1,4 +1,4 @@
-// The snapping mechanism itself: scalars, and batches without the interpreter's lock.
+// The mechanisms themselves: scalars, and batches without the interpreter's lock.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -9,6 +9,7 @@
 #include "core/bindings.h"
 #include "core/numbers.h"
 #include "snapdp/error.h"
+#include "snapdp/mechanism/geometric.h"
 #include "snapdp/mechanism/snapping.h"
 #include "snapdp/mechanism/trace.h"
 #include "snapdp/random/system_generator.h"
@@ -19,30 +20,60 @@ namespace {
 using Values = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Output = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-nb::object to_python(const Snapping& mechanism, const Dyadic& released) {
-  if (!mechanism.integer()) return nb::float_(released.to_double_nearest());
+nb::object to_python(bool integer, const Dyadic& released) {
+  if (!integer) return nb::float_(released.to_double_nearest());
   return whole_number(released);
 }
 
 // One number; what is none goes to snapdp/_batches.py.
+template <typename Kind>
 nb::object release(nb::handle self, nb::handle value) {
-  const auto& mechanism = nb::cast<const Snapping&>(self);
-  if (PyFloat_Check(value.ptr()))
-    return to_python(mechanism, mechanism.release(Dyadic(PyFloat_AsDouble(value.ptr())), thread_generator()));
+  const auto& mechanism = nb::cast<const Kind&>(self);
+  if (PyFloat_Check(value.ptr())) {
+    const Dyadic exact(PyFloat_AsDouble(value.ptr()));
+    return to_python(mechanism.integer(), mechanism.release(exact, thread_generator()));
+  }
   if (PyLong_Check(value.ptr()) && !PyBool_Check(value.ptr()))
-    return to_python(mechanism, mechanism.release(whole_dyadic(value), thread_generator()));
+    return to_python(mechanism.integer(), mechanism.release(whole_dyadic(value), thread_generator()));
   return nb::module_::import_("snapdp._batches").attr("release")(self, value);
 }
 
-void release_batch(const Snapping& mechanism, const Values& values, const Output& out) {
+template <typename Kind>
+void release_batch(const Kind& mechanism, const Values& values, const Output& out) {
   const nb::gil_scoped_release unlocked;
   mechanism.release({values.data(), values.shape(0)}, {out.data(), out.shape(0)}, thread_generator());
+}
+
+// What every mechanism tells, and its releases.
+template <typename Kind>
+nb::class_<Kind> bind_kind(nb::module_& module, const char* name) {
+  return nb::class_<Kind>(module, name)
+      .def_prop_ro("_epsilon", [](const Kind& self) { return to_string(self.epsilon()); })
+      .def_prop_ro("_sensitivity", [](const Kind& self) { return to_string(self.sensitivity()); })
+      .def_prop_ro("_grid", [](const Kind& self) { return to_string(self.grid().spacing()); })
+      .def_prop_ro("scale", &Kind::scale,
+                   "The scale of the noise: sensitivity / epsilon, rounded up to a double.")
+      .def_prop_ro("lower", &Kind::lower, "The lower bound on values and outputs, or None.")
+      .def_prop_ro("upper", &Kind::upper, "The upper bound on values and outputs, or None.")
+      .def_prop_ro("integer", &Kind::integer, "Whether outputs are integers.")
+      .def(
+          "_loss_bound",
+          [](const Kind& self, const std::optional<std::string>& distance) {
+            return to_string(distance ? self.loss_bound(not_negative(*distance, "distance"))
+                                      : self.loss_bound());
+          },
+          nb::arg("distance").none())
+      .def("release", &release<Kind>, nb::arg("value").none(),
+           nb::sig("def release(self, value: object) -> object"),
+           "A noisy value: of one number a number, of a sequence or an array each for itself. A batch runs "
+           "without the interpreter's lock.")
+      .def("_release_batch", &release_batch<Kind>, nb::arg("values").noconvert(), nb::arg("out").noconvert());
 }
 
 }  // namespace
 
 void bind_mechanism(nb::module_& module) {
-  nb::class_<Snapping>(module, "Snapping")
+  bind_kind<Snapping>(module, "Snapping")
       .def(
           "__init__",
           [](Snapping* self, const std::string& epsilon, const std::string& sensitivity,
@@ -56,27 +87,18 @@ void bind_mechanism(nb::module_& module) {
                                                  .integer = integer});
           },
           nb::arg("epsilon"), nb::arg("sensitivity"), nb::arg("lower").none(), nb::arg("upper").none(),
-          nb::arg("grid"), nb::arg("integer"))
-      .def_prop_ro("_epsilon", [](const Snapping& self) { return to_string(self.epsilon()); })
-      .def_prop_ro("_sensitivity", [](const Snapping& self) { return to_string(self.sensitivity()); })
-      .def_prop_ro("_grid", [](const Snapping& self) { return to_string(self.grid().spacing()); })
-      .def_prop_ro("scale", &Snapping::scale,
-                   "The scale of the Laplace noise: sensitivity / epsilon, rounded up to a double.")
-      .def_prop_ro("lower", &Snapping::lower, "The lower bound on values and outputs, or None.")
-      .def_prop_ro("upper", &Snapping::upper, "The upper bound on values and outputs, or None.")
-      .def_prop_ro("integer", &Snapping::integer, "Whether outputs are integers.")
+          nb::arg("grid"), nb::arg("integer"));
+  bind_kind<Geometric>(module, "Geometric")
       .def(
-          "_loss_bound",
-          [](const Snapping& self, const std::optional<std::string>& distance) {
-            return to_string(distance ? self.loss_bound(not_negative(*distance, "distance"))
-                                      : self.loss_bound());
+          "__init__",
+          [](Geometric* self, const std::string& epsilon, const std::string& sensitivity,
+             const std::optional<std::string>& lower, const std::optional<std::string>& upper) {
+            new (self) Geometric(MechanismOptions{.epsilon = parse_rational(epsilon, "epsilon"),
+                                                  .sensitivity = sensitivity_up(sensitivity),
+                                                  .lower = bound_down(lower, "lower"),
+                                                  .upper = bound_up(upper, "upper")});
           },
-          nb::arg("distance").none())
-      .def("release", &release, nb::arg("value").none(),
-           nb::sig("def release(self, value: object) -> object"),
-           "A noisy value: of one number a number, of a sequence or an array each for itself. A batch runs "
-           "without the interpreter's lock.")
-      .def("_release_batch", &release_batch, nb::arg("values").noconvert(), nb::arg("out").noconvert());
+          nb::arg("epsilon"), nb::arg("sensitivity"), nb::arg("lower").none(), nb::arg("upper").none());
 
   module.def(
       "trace",

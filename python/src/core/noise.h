@@ -11,10 +11,10 @@ namespace snapdp::python {
 
 // Of Python's texts, checked; throws invalid_argument naming the parameter.
 struct NoiseQuestion {
-  NoiseQuestion(const std::optional<std::string>& epsilon, const std::string& sensitivity,
-                const std::optional<std::string>& lower, const std::optional<std::string>& upper,
-                const std::string& grid, const std::string& mode, const std::optional<long>& precision,
-                const std::string& noise, bool integer);
+  NoiseQuestion(const std::optional<std::string>& loss, const std::string& distance,
+                const std::optional<std::string>& from, const std::optional<std::string>& to,
+                const std::string& spacing, const std::string& mode, const std::optional<long>& bits,
+                const std::string& noise_name, bool whole);
 
   bool has_range() const { return lower && upper; }
   // Refuses when a bound is missing; `why` says what needs both.

@@ -165,6 +165,7 @@ void bind_plan(nb::module_& module) {
       .def(
           "warnings",
           [](const HeldPlan& self, const HeldLedger* ledger) {
+            const nb::gil_scoped_release unlocked;  // whoever holds the ledger may want the interpreter
             std::vector<std::pair<std::string, std::string>> all;
             for (const PlanWarning& warning : self.plan.warnings(balance_of(ledger)))
               all.emplace_back(warning.statistic, warning.message);

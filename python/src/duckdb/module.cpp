@@ -25,7 +25,7 @@ nb::object open_file(const std::string& path, const std::string& format, const s
     const nb::gil_scoped_release unlocked;
     source = open_duckdb_source(options);
   }
-  const nb::object capsule = nb::steal(PyCapsule_New(source.get(), source_capsule, [](PyObject* abandoned) {
+  nb::object capsule = nb::steal(PyCapsule_New(source.get(), source_capsule, [](PyObject* abandoned) {
     delete static_cast<Source*>(PyCapsule_GetPointer(abandoned, source_capsule));
   }));
   if (!capsule.is_valid()) throw nb::python_error();

@@ -372,7 +372,7 @@ ArrowInputReader::ArrowInputReader(const ArrowInput& input)
     : input_(input), convert_(cell_conversion(input.stored, input.wanted)) {}
 
 bool ArrowInputReader::has_small_dictionary(const ArrowBatch& batch, const ArrowColumn& column) {
-  constexpr std::size_t largest = std::size_t{1} << 18;  // a few megabytes
+  constexpr std::size_t largest = std::size_t{1} << 16;  // a megabyte
   return column.index && column.cells.rows <= std::min(batch.rows(), largest);
 }
 

@@ -116,7 +116,7 @@ void read_cells(std::string_view format, ArrowColumnType& column) {
       return;
     }
   }
-  column.unusable = "of a type that SnapDP does not know";
+  column.unusable = "of a type that SnapDP does not know (cast it to float64, int64 or utf8)";
 }
 
 bool is_index(const ArrowCellType& cells) {

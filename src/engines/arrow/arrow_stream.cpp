@@ -25,7 +25,10 @@ void require_callback(bool there) {
 ArrowOwned<ArrowSchema> ArrowStream::schema() {
   require_callback(stream_->get_schema != nullptr);
   ArrowOwned<ArrowSchema> schema;
-  if (stream_->get_schema(stream_.get(), schema.out()) != 0) refuse_failure("its schema");
+  if (stream_->get_schema(stream_.get(), schema.out()) != 0) {
+    schema.forget();
+    refuse_failure("its schema");
+  }
   if (schema.empty()) {
     throw Error(ErrorCode::bad_data, "stream", "stream: the Arrow stream has no schema; export it again");
   }
@@ -35,7 +38,10 @@ ArrowOwned<ArrowSchema> ArrowStream::schema() {
 std::optional<ArrowOwned<ArrowArray>> ArrowStream::next() {
   require_callback(stream_->get_next != nullptr);
   ArrowOwned<ArrowArray> array;
-  if (stream_->get_next(stream_.get(), array.out()) != 0) refuse_failure("its next rows");
+  if (stream_->get_next(stream_.get(), array.out()) != 0) {
+    array.forget();
+    refuse_failure("its next rows");
+  }
   if (array.empty()) return std::nullopt;
   return array;
 }

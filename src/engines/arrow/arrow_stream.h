@@ -38,6 +38,8 @@ class ArrowOwned {
     release();
     return &struct_;
   }
+  // Lets what it holds go unreleased: what a failed callback left behind is nobody's.
+  void forget() noexcept { struct_ = Struct{}; }
   Struct* get() { return &struct_; }
   const Struct& operator*() const { return struct_; }
   const Struct* operator->() const { return &struct_; }

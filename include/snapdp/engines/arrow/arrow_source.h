@@ -27,15 +27,17 @@
 //   dates, times, timestamps, durations, intervals, binary data, lists, structs, maps, unions, longer
 //   decimals and run-end encoded columns cannot be used: columns() says what to cast them to
 //
-// The same rows give the same states, to the bit, as from a Parquet file with these types (DuckdbSource), in
-// however many batches they come and on however many threads. float64 and int64 are folded where they lie;
+// The same rows give the same states, to the bit, as from a Parquet file with these types (duckdb_source.h),
+// in however many batches they come and on however many threads. float64 and int64 are folded where they lie;
 // other cells are converted block by block. The rows that a limit on units keeps are held in memory as
-// DuckdbSource holds them.
+// the source over DuckDB holds them.
 //
 // What a stream says is not trusted: bad_data for batches that do not fit the schema, lack a buffer or say
 // lengths that cannot be. Buffers must be as long as the interface says they are. A cell whose offset, view
 // or dictionary index leads nowhere is null, so that no error hangs on one row. The stream's own messages are
-// never shown, as they may quote cells.
+// never shown, as they may quote cells. Columns that nobody asks for are not looked at.
+//
+// A source serves one thread at a time.
 #pragma once
 
 #include <functional>
@@ -48,8 +50,8 @@
 namespace snapdp {
 
 struct ArrowOptions {
-  // How many threads fold; 0 for one a core. All calls into the stream come from the thread that calls the
-  // source, release of arrays included.
+  // How many threads fold, at most 1024; 0 for one a core. All calls into the stream come from the thread
+  // that calls the source, release of arrays included.
   unsigned threads = 1;
 };
 
@@ -59,7 +61,7 @@ using ArrowStreamOpener = std::function<void(ArrowArrayStream* stream)>;
 class ArrowSource final : public Source {
  public:
   // Moves the stream out of `*stream`, which is then released, and releases it when it has been read or is
-  // not needed any more. Throws invalid_argument when there is none.
+  // not needed any more. Throws invalid_argument naming "stream" when there is none, or "threads".
   explicit ArrowSource(ArrowArrayStream* stream, const ArrowOptions& options = {});
   explicit ArrowSource(ArrowStreamOpener open, const ArrowOptions& options = {});
   ~ArrowSource() override;
