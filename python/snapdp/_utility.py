@@ -268,10 +268,13 @@ def bound(
     upper: Number,
     gamma: Number = "0.05",
     grid: str | Number = "auto",
+    mode: str = "exact",
+    precision: int | None = None,
     noise: str = "laplace",
     integer: bool = False,
 ) -> Bound:
-    """Bounds wide enough that clamping rarely binds: the least whole steps of the grid around the statistic's range.
+    """Bounds wide enough that clamping rarely binds: the least whole steps of the grid around the statistic's
+    range, in precision mode about its middle.
 
     Args:
         epsilon: the privacy loss; exact.
@@ -280,10 +283,12 @@ def bound(
         upper: its upper end.
         gamma: the probability with which a bound may bind, for the worst value.
         grid: the spacing of the outputs: "auto", "notes" or a power of two such as "2^-10".
+        mode: "exact" or "precision".
+        precision: bits of precision mode.
         noise: "laplace", or "geometric" for integer statistics.
         integer: the statistic is an integer, as counts are: accuracies are those of integers.
     """
-    question = _question(epsilon, sensitivity, lower, upper, grid, "exact", None, noise, integer)
+    question = _question(epsilon, sensitivity, lower, upper, grid, mode, precision, noise, integer)
     return Bound(*_core.bound(question, text(gamma, "gamma")))
 
 

@@ -73,7 +73,7 @@ def test_bias(mechanism, printed):
     assert dp.bias(**mechanism).at_value is None
 
 
-@pytest.mark.parametrize("mechanism", mechanisms[1:3])
+@pytest.mark.parametrize("mechanism", [m for m in mechanisms if "lower" in m])
 def test_bound(mechanism, printed):
     theirs = printed("bound", mechanism, gamma="0.01")
     ours = dp.bound(**mechanism, gamma="0.01")

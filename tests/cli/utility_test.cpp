@@ -480,6 +480,18 @@ TEST_F(UtilityTest, BoundsAreWideEnough) {
     target[2] = "4";
     EXPECT_GE(json_of(target).at("minimal"), 14);
   }
+  // Bounds may be chosen around a single point.
+  for (const char* mode : {"exact", "precision"}) {
+    const Json around = json_of({"bound", "--epsilon", "1", "--sensitivity", "1", "--mode", mode, "--lower",
+                                 "5", "--upper", "5", "--json"});
+    EXPECT_LT(around.at("minimal_bounds").at(0).get<double>(), 5);
+    EXPECT_GT(around.at("minimal_bounds").at(1).get<double>(), 5);
+    EXPECT_EQ(json_of({"bound", "--target-accuracy", "3", "--sensitivity", "1", "--mode", mode, "--lower",
+                       "5", "--upper", "5", "--json"})
+                  .at("minimal_bounds")
+                  .size(),
+              2U);
+  }
   refuses({"bound", "--epsilon", "1", "--sensitivity", "1"}, "--lower: is missing");
   refuses({"bound", "--epsilon", "1", "--sensitivity", "1", "--upper", "1"}, "--lower: is missing");
   refuses({"bound", "--epsilon", "1", "--sensitivity", "1", "--lower", "1"}, "--upper: is missing");

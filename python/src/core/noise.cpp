@@ -57,7 +57,16 @@ const Rational& NoiseQuestion::required_epsilon() const {
   return *epsilon;
 }
 
-Mechanism NoiseQuestion::mechanism(const Rational& loss) const {
+MechanismOptions NoiseQuestion::free_options(const Rational& loss) const {
+  return {.epsilon = loss,
+          .sensitivity = sensitivity,
+          .grid = grid,
+          .integer = integer && noise != NoiseKind::notes,
+          .noise = noise,
+          .precision = precision};
+}
+
+MechanismOptions NoiseQuestion::options(const Rational& loss) const {
   if (has_range() && *lower == *upper) {
     refuse("lower",
            " = " + to_string(*lower) +
@@ -65,41 +74,22 @@ Mechanism NoiseQuestion::mechanism(const Rational& loss) const {
                "needs no noise");
   }
   if (noise == NoiseKind::notes) require_range("precision mode's loss grows with the range");
-  return Mechanism({.epsilon = loss,
-                    .sensitivity = sensitivity,
-                    .lower = lower,
-                    .upper = upper,
-                    .grid = grid,
-                    .integer = integer && noise != NoiseKind::notes,
-                    .noise = noise,
-                    .precision = precision});
+  MechanismOptions between = free_options(loss);
+  between.lower = lower;
+  between.upper = upper;
+  return between;
 }
 
 Rational NoiseQuestion::epsilon_for(const Rational& accuracy, const FailureRate& alpha) const {
-  if (noise == NoiseKind::notes) {
-    require_range("precision mode's loss grows with the range");
-    std::optional<Rational> also;
-    if (integer) also = last_epsilon_on_grid(sensitivity.rational(), *lower, *upper, Grid(0));
-    static_cast<void>(mechanism(1));  // what else is wrong is said before the search takes it for too little
-    const std::optional<Rational> least = least_epsilon(
-        [&](const Rational& loss) {
-          return accuracy_of({mechanism(loss).noise(), alpha, 0, values()}).tight <= accuracy;
-        },
-        also);
-    if (least) return *least;
-    refuse("target_accuracy",
-           " = " + to_string(accuracy) +
-               ": no epsilon reaches it in precision mode between these bounds; ask for less, "
-               "raise precision, or use mode=\"exact\"");
+  MechanismOptions asked = options(0);
+  asked.integer = integer;
+  try {
+    return epsilon_for_accuracy(asked, accuracy, alpha);
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    if (error.parameter() != "accuracy" || !message.starts_with("accuracy")) throw;
+    throw Error(error.code(), "target_accuracy", "target_" + message);
   }
-  EpsilonQuery query{.sensitivity = sensitivity.rational(), .accuracy = accuracy, .alpha = alpha};
-  query.grid = grid;
-  query.integer = integer;
-  query.noise = noise;
-  if (has_range() && *lower < *upper) query.range = to_double_up(Rational(*upper) - Rational(*lower));
-  Rational least = epsilon_for_accuracy(query);
-  static_cast<void>(mechanism(least));  // refuses what is no mechanism
-  return least;
 }
 
 }  // namespace snapdp::python

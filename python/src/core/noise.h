@@ -23,11 +23,15 @@ struct NoiseQuestion {
   void check_value(const std::optional<double>& value) const;
   const Rational& required_epsilon() const;
 
-  Mechanism mechanism(const Rational& loss) const;
+  // Without the bounds.
+  MechanismOptions free_options(const Rational& loss) const;
+  Mechanism mechanism(const Rational& loss) const { return Mechanism(options(loss)); }
   // The grid of the statistic's values, where it is known.
   std::optional<Grid> values() const { return integer ? std::optional(Grid(0)) : std::nullopt; }
   // The least epsilon whose tight accuracy is `accuracy` or better. Throws when there is none.
   Rational epsilon_for(const Rational& accuracy, const FailureRate& alpha) const;
+
+  MechanismOptions options(const Rational& loss) const;
 
   std::optional<Rational> epsilon;
   Dyadic sensitivity;

@@ -41,14 +41,8 @@ FailureRate rate(const std::string& text, const char* parameter) {
 double miss_of(const NoiseQuestion& question, const Mechanism& mechanism, const std::optional<double>& value,
                const Rational& at) {
   if (value) return ReleaseLaw(mechanism.noise(), *value).miss(at);
-  if (mechanism.kind() != NoiseKind::geometric) {
-    const bool exact = mechanism.kind() == NoiseKind::exact;
-    return worst_miss(mechanism.noise(), at, exact ? question.values() : std::nullopt);
-  }
-  Noise free = mechanism.noise();
-  free.lower.reset();
-  free.upper.reset();
-  return OutputLaw(free, 0).miss(at);  // the same for every integer
+  const bool exact = mechanism.kind() == NoiseKind::exact;
+  return worst_miss(mechanism.noise(), at, exact ? question.values() : std::nullopt);
 }
 
 Facts accuracy(const NoiseQuestion& question, const std::optional<std::string>& target,
@@ -84,15 +78,6 @@ Facts accuracy(const NoiseQuestion& question, const std::optional<std::string>& 
   return facts;
 }
 
-double default_value(const NoiseQuestion& question) {
-  if (!question.lower || !question.upper)
-    return question.lower ? std::max(*question.lower, 0.0) : std::min(question.upper.value_or(0), 0.0);
-  const Rational middle = (Rational(*question.lower) + Rational(*question.upper)) / 2;
-  const double value =
-      to_double_nearest(question.noise == NoiseKind::geometric ? Rational(floor(middle)) : middle);
-  return value == 0 ? 0.0 : value;
-}
-
 Facts law(const NoiseQuestion& question, const std::optional<std::string>& value_text, std::size_t most) {
   const std::optional<double> value = nearest(value_text, "value");
   question.check_value(value);
@@ -100,7 +85,7 @@ Facts law(const NoiseQuestion& question, const std::optional<std::string>& value
   OutputLaw::Table rows;
   double mean = 0;
   double variance = 0;
-  const double at = value ? *value : default_value(question);
+  const double at = value ? *value : middle_value(mechanism.noise());
   {
     const nb::gil_scoped_release unlocked;
     const ReleaseLaw released(mechanism.noise(), at);
@@ -154,16 +139,14 @@ Facts bias_of(const NoiseQuestion& question, const std::optional<std::string>& v
   return facts;
 }
 
-// (lower, upper, binding probability) of the least bounds around the statistic's range, in exact mode.
+// (lower, upper, binding probability) of the least bounds around the statistic's range.
 std::tuple<double, double, double> bound(const NoiseQuestion& question, const std::string& gamma) {
   question.require_range("bounds are chosen around the statistic's own public range");
   const FailureRate failure = rate(gamma, "gamma");
-  NoiseQuestion free = question;
-  free.lower.reset();
-  free.upper.reset();
   const nb::gil_scoped_release unlocked;
-  const ChosenBounds chosen = minimal_bounds(free.mechanism(question.required_epsilon()).noise(),
-                                             {*question.lower, *question.upper}, failure);
+  const ChosenBounds chosen = minimal_mechanism(question.free_options(question.required_epsilon()),
+                                                {*question.lower, *question.upper}, failure)
+                                  .bounds;
   return {chosen.lower, chosen.upper, chosen.binding_probability};
 }
 
