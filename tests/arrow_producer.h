@@ -379,7 +379,7 @@ class ArrowProducer {
   ArrowArray batch(std::size_t begin, std::size_t end) {
     using namespace arrow_producer;
     const numeric_internal::FloatEnvironment environment;  // the cells are what they are
-    const std::size_t before = single ? 0 : random(12);  // rows before the batch's offset
+    const std::size_t before = single ? 0 : random(12);    // rows before the batch's offset
     std::vector<std::unique_ptr<ArrowArray>> columns;
     for (const ArrowTestColumn& column : columns_) {
       const std::size_t skip = random(70);
