@@ -41,7 +41,7 @@ class TerminalTest : public AllCommandsTest {
 
 // In parts, which run side by side.
 class WordsTest : public TerminalTest, public testing::WithParamInterface<std::size_t> {
- protected:
+ public:
   static constexpr std::size_t parts = 4;
 };
 

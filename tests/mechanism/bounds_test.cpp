@@ -220,7 +220,11 @@ TEST(MinimalMechanism, FitsItsOwnBounds) {
                                  .precision = 8},
                                 range, gamma);
             }),
-            "epsilon");
+            "precision");
+  EXPECT_EQ(refused_parameter([&] {
+              minimal_mechanism({.epsilon = 1, .sensitivity = 1, .noise = NoiseKind::notes}, {2, 1}, gamma);
+            }),
+            "lower");
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ void run_on_threads(unsigned threads, const std::function<void(unsigned)>& work)
     others.reserve(threads);
     try {
       for (unsigned i = 1; i < threads; ++i) others.emplace_back(run, i);
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {  // system_error, bad_alloc
       // The work is shared out among those there are.
     }
     run(0);
