@@ -44,6 +44,8 @@ def opener(data: object) -> Opener:
 
 
 def _is_table(data: object) -> bool:
+    if is_from(data, "pandas", "Series"):  # it speaks Arrow, with a type that may follow from its cells
+        return False
     return (
         hasattr(data, "__arrow_c_stream__")
         or type(data).__name__ == "PyCapsule"

@@ -103,6 +103,13 @@ def test_what_is_no_table(plan, free, data):
     assert refused.value.parameter == "data"
 
 
+@pytest.mark.parametrize("cells", [[1, 2], [1, "x"], ["a\ud800"]], ids=["numbers", "mixed", "half a character"])
+def test_a_series_is_no_table_whatever_it_holds(people, free, cells):
+    series = pytest.importorskip("pandas").Series(cells, dtype=object)
+    with pytest.raises(dp.InvalidArgument, match="data: is a Series"):
+        people.plan(dp.count(), epsilon=1).release(series, free)
+
+
 def test_a_file_without_the_column(plan, free, tmp_path):
     pytest.importorskip("snapdp._duckdb")
     (tmp_path / "people.csv").write_text("user_id,Age,city\n1,2,Ulm\n")
