@@ -50,9 +50,17 @@ def _double(value: Any) -> float:
 def _numbers(values: Sequence[Any]) -> Sequence[Any]:
     """What is no number is told before any is released."""
     for item in values:
-        if is_flag(item) or not isinstance(item, (int, float)) and getattr(item, "shape", None) != ():
+        if not _is_number(item):
             raise InvalidArgument(f"value: holds a {type(item).__name__}; give numbers", "value")
     return values
+
+
+def _is_number(item: Any) -> bool:
+    if is_flag(item) or isinstance(item, (int, float)):
+        return not is_flag(item)
+    if getattr(item, "shape", None) != () or is_from(item, "numpy", "MaskedArray"):
+        return False
+    return getattr(item.dtype, "kind", "") in "iuf" and item.dtype.itemsize <= 8
 
 
 def _scalar(mechanism: _core.Snapping | _core.Geometric, value: Any) -> object:

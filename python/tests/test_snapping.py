@@ -107,11 +107,25 @@ def test_integers_of_64_bits_are_exact():
     assert whole.release(numpy.array([2**64 - 1], dtype="u8")).tolist() == [2.0**64]
 
 
-@pytest.mark.parametrize("value", [Fraction(12345, 7), Decimal("12345.1"), [Fraction(12345, 7)], 12345j, numpy.array(12345j)])
+@pytest.mark.parametrize("value", [Fraction(12345, 7), Decimal("12345.1"), [Fraction(12345, 7)], 12345j, numpy.array(12345j), math.inf, -math.inf, math.nan])
 def test_no_message_holds_a_value(mechanism, value):
     with pytest.raises(dp.InvalidArgument) as refused:
         mechanism.release(value)
-    assert "12345" not in str(refused.value)
+    assert "12345" not in str(refused.value) and "= " not in str(refused.value)
+
+
+@pytest.mark.parametrize("item", [numpy.ma.masked, numpy.array("a"), numpy.longdouble(1), numpy.datetime64(7, "ns"), numpy.bool_(True)])
+def test_a_list_is_looked_at_before_any_of_it_is_released(item):
+    class Counting(dp.Geometric):
+        released = 0
+
+        def release(self, value):
+            Counting.released += not isinstance(value, list)
+            return super().release(value)
+
+    with pytest.raises(dp.InvalidArgument, match="holds a"):
+        Counting(epsilon=1, sensitivity=1).release([1, item])
+    assert Counting.released == 0
 
 
 def test_a_sensitivity_is_never_rounded_down():
