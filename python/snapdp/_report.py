@@ -130,10 +130,11 @@ class Report(Mapping[str, Released]):
             ledger that has its record instead: keep that, `Report.from_json` reads it.
     """
 
-    __slots__ = ("_report", "_released", "_facts")
+    __slots__ = ("_report", "_not_stored", "_released", "_facts")
 
-    def __init__(self, report: _core.Report) -> None:
+    def __init__(self, report: _core.Report, not_stored: str = "") -> None:
         self._report = report
+        self._not_stored = not_stored or report.not_stored
         self._released: dict[str, Released] | None = None
         self._facts: dict[str, Any] | None = None
 
@@ -157,7 +158,7 @@ class Report(Mapping[str, Released]):
 
     @property
     def not_stored(self) -> str:
-        return self._report.not_stored
+        return self._not_stored
 
     @property
     def spent(self) -> Fraction:
@@ -272,8 +273,12 @@ class Report(Mapping[str, Released]):
         shown = f"<p><strong>{escape(alarm)}</strong></p>" if alarm else ""
         return shown + _files.framed(self.to_html(), 720)
 
-    def __reduce__(self) -> tuple[Any, tuple[str]]:
-        return Report.from_json, (self.to_json(),)
+    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
+        return _restored, (self.to_json(), self.not_stored)
+
+
+def _restored(text: str, not_stored: str) -> Report:
+    return Report(_core.Report(text, None, None), not_stored)
 
 
 def _rows(csv: str) -> list[dict[str, str]]:

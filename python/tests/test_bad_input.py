@@ -372,6 +372,26 @@ def test_no_output_replaces_a_ledger(plan, people, rows, tmp_path, ending, held)
     report.csv(tmp_path / f"report{ending}")
 
 
+def test_an_open_ledger_is_known_without_opening_it_again(plan, ledger):
+    """To close a file ends all locks that the process has on it, those of a release in another thread too."""
+    import ctypes
+    import os
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    opened = 0x20  # IN_OPEN
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    assert watch >= 0 and libc.inotify_add_watch(watch, os.fsencode(ledger.path), opened) >= 0
+    try:
+        with pytest.raises(dp.InvalidArgument, match="ledger"):
+            plan.html(ledger.path)
+        with pytest.raises(BlockingIOError):
+            os.read(watch, 4096)
+        open(ledger.path, "rb").close()
+        assert os.read(watch, 4096)
+    finally:
+        os.close(watch)
+
+
 half = "a\ud800"
 huge = 10**5000
 

@@ -165,7 +165,7 @@ def test_what_the_ledger_cannot_keep_lies_beside_it(rows, tmp_path):
     assert kept.stat().st_mode & 0o777 == 0o600
     assert kept.read_text() == report.to_json()
     assert dp.Report.from_json(kept.read_text())["count"].value == report["count"].value
-    for first in (str(report), report._repr_html_()):
+    for first in (str(report), str(pickle.loads(pickle.dumps(report))), report._repr_html_()):
         assert "Release 1 is paid for" in first.split("</p>")[0].split("\n")[0] and kept.name in first
         assert first.index(kept.name) < first.index("count")
 
