@@ -80,6 +80,8 @@ def _open_file(path: str, format: str, delimiter: str) -> _core.Source:
             "columns of CSV as texts, or build snapdp in a checkout after ./dev build",
             "data",
         ) from None
+    if _core.ledger_lies_at(path):  # which the engine would open and close, and end the locks on it
+        raise InvalidArgument(f'data = "{path}": is a ledger; name the file that holds the rows', "data")
     return _core.adopt_source(_duckdb.open_file(path, format, delimiter, 0))
 
 

@@ -1,6 +1,7 @@
 """Whatever is wrong costs nothing, is an Error that names it, and tells no cell and no number of rows."""
 
 import datetime
+import importlib.util
 import pathlib
 from fractions import Fraction
 
@@ -384,6 +385,9 @@ def test_an_open_ledger_is_known_without_opening_it_again(plan, ledger):
     try:
         with pytest.raises(dp.InvalidArgument, match="ledger"):
             plan.html(ledger.path)
+        if importlib.util.find_spec("snapdp._duckdb"):
+            with pytest.raises(dp.InvalidArgument, match="is a ledger"):
+                plan.check(ledger.path)
         with pytest.raises(BlockingIOError):
             os.read(watch, 4096)
         open(ledger.path, "rb").close()
