@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from . import _core, _toml
+from . import _core, _files, _toml
 from ._errors import Error, InvalidArgument, without_lines
 from ._numbers import Number, text
 
@@ -21,22 +21,31 @@ class Column:
     __slots__ = ("_entries",)
 
     def __init__(self, entries: Mapping[str, object]) -> None:
-        self._entries = {name: entry for name, entry in entries.items() if entry is not None}
+        self._entries = {name: copied(entry) for name, entry in entries.items() if entry is not None}
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={entry!r}" for name, entry in self._entries.items() if name != "type")
         return f"{self._entries['type']}({shown})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Column) and self._entries == other._entries
+        return isinstance(other, Column) and self._table() == other._table()
 
     def __hash__(self) -> int:
-        return hash(repr(self))
+        return hash(self._table())
+
+    def _table(self, header: str = "") -> str:
+        return _toml.table(header, self._entries)
 
 
-def _once(values: object) -> object:
-    """A list, so that a generator is read once."""
-    return list(values) if isinstance(values, Iterable) and not isinstance(values, (str, set, frozenset)) else values
+def copied(entry: object) -> object:
+    """What was given, as it is now: a generator is read once, and what becomes of a list or an array later is nothing to us."""
+    if isinstance(entry, (str, bytes)) or not isinstance(entry, Iterable) or getattr(entry, "shape", None) == ():
+        return entry
+    if isinstance(entry, Mapping):
+        return {key: copied(value) for key, value in entry.items()}
+    if isinstance(entry, (set, frozenset)):
+        return frozenset(entry)
+    return [copied(member) for member in entry]
 
 
 def _bounds(lower: Number | None, upper: Number | None) -> list[Number] | None:
@@ -71,8 +80,8 @@ def integer(
         {
             "type": "integer",
             "bounds": _bounds(lower, upper),
-            "categories": _once(categories),
-            "keys": _once(keys),
+            "categories": categories,
+            "keys": keys,
             "description": description,
             "unit": unit,
             "labels": labels,
@@ -103,8 +112,8 @@ def real(
         {
             "type": "real",
             "bounds": _bounds(lower, upper),
-            "categories": _once(categories),
-            "keys": _once(keys),
+            "categories": categories,
+            "keys": keys,
             "description": description,
             "unit": unit,
             "labels": labels,
@@ -129,8 +138,8 @@ def text_column(
     return Column(
         {
             "type": "text",
-            "categories": _once(categories),
-            "keys": _once(keys),
+            "categories": categories,
+            "keys": keys,
             "description": description,
             "labels": labels,
         }
@@ -187,7 +196,7 @@ class Dataset:
                 )
             tables.append(statistic._table())
         head = {"label": label, "headline": headline}
-        top = "".join(f"{name} = {_toml.string(words)}\n" for name, words in head.items() if words is not None)
+        top = "".join(f"{name} = {_toml.string(words, name)}\n" for name, words in head.items() if words is not None)
         try:
             return Plan(top + self._text + "\n" + "\n".join(tables))
         except InvalidArgument as error:
@@ -255,7 +264,7 @@ def dataset(
     if unit is not None and privacy_unit is not None:
         raise InvalidArgument("privacy_unit: is what unit says; give one of them", "privacy_unit")
     data = {
-        "path": None if path is None else os.fsdecode(path),
+        "path": None if path is None else _files.place(path, "path"),
         "format": format,
         "delimiter": delimiter,
         "title": title,
@@ -270,6 +279,10 @@ def dataset(
         "population": population,
     }
     tables = [_toml.table("[data]", data)]
+    if columns is not None and not isinstance(columns, Mapping):
+        raise InvalidArgument(
+            f'columns: is a {type(columns).__name__}; give a dict of names, {{"age": integer(0, 100)}}', "columns"
+        )
     for name, column in (columns or {}).items():
         if not isinstance(column, Column):
             raise InvalidArgument(
@@ -277,7 +290,7 @@ def dataset(
                 "text(keys=[...])",
                 "columns",
             )
-        tables.append(_toml.table(f"[columns.{_toml.key(_toml.text_of(name, 'columns'))}]", column._entries))
+        tables.append(column._table(f"[columns.{_toml.key(_toml.text_of(name, 'columns'), 'columns')}]"))
     return Dataset("\n".join(tables))
 
 
@@ -297,5 +310,5 @@ def read_dataset(path: str | os.PathLike[str]) -> Dataset:
 
     A relative path of the data in it is taken from the folder of that file.
     """
-    canonical, _ = _core.read_declaration(os.fsdecode(path))
+    canonical, _ = _core.read_declaration(_files.place(path, "path"))
     return Dataset(canonical)

@@ -5,25 +5,53 @@ from __future__ import annotations
 import os
 from html import escape
 
-from ._errors import IoError
+from . import _core
+from ._errors import InvalidArgument, IoError
+from ._numbers import whole_text
+
+# What SQLite may write beside a ledger.
+_companions = ("-journal", "-wal", "-shm")
+
+
+def place(path: object, parameter: str) -> str:
+    """A path as the library takes it."""
+    try:
+        plain = os.fsdecode(path)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidArgument(f"{parameter}: is a {type(path).__name__}; give a path", parameter) from None
+    return whole_text(plain, parameter)
 
 
 def write(path: str | os.PathLike[str], text: str) -> None:
-    """At once, so that a reader sees the old file or the new one, and with mode 0600."""
+    """At once, so that a reader sees the old file or the new one, and with mode 0600. Replaces no ledger."""
     import tempfile
 
-    place = os.path.abspath(os.fsdecode(path))
+    target = os.path.abspath(place(path, "path"))
+    _spare_ledgers(target)
     try:
-        handle, draft = tempfile.mkstemp(dir=os.path.dirname(place), prefix=".snapdp-")
+        handle, draft = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".snapdp-")
         try:
             with open(handle, "w", encoding="utf-8", newline="") as file:
                 file.write(text)
-            os.replace(draft, place)
+            os.replace(draft, target)
         except BaseException:
             os.unlink(draft)
             raise
     except OSError as error:
-        raise IoError(f'path = "{place}": cannot be written: {error.strerror}; choose another place', "path") from None
+        raise IoError(f'path = "{target}": cannot be written: {error.strerror}; choose another place', "path") from None
+
+
+def _spare_ledgers(target: str) -> None:
+    """A ledger is the record of what was spent, and a planted journal would be played back into it."""
+    if _core.ledger_lies_at(target):
+        raise InvalidArgument(f'path = "{target}": is a ledger, which no output replaces; choose another name', "path")
+    real = os.path.realpath(target)
+    for ending in _companions:
+        if real.endswith(ending) and _core.ledger_lies_at(real[: -len(ending)]):
+            raise InvalidArgument(
+                f'path = "{target}": is the name of a ledger\'s journal, which no output replaces; choose another name',
+                "path",
+            )
 
 
 def framed(page: str, height: int) -> str:

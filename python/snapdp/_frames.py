@@ -11,11 +11,13 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
-from . import _core
+from . import _core, _files
 from ._errors import BadData, Error, InvalidArgument, IoError
-from ._numbers import is_decimal, is_flag
+from ._numbers import is_decimal, is_flag, is_from
 
-Opener = Callable[[str, str, str], _core.Source]
+# What a release calls once the ledger has agreed: with the path, format and delimiter of the declaration in force, the
+# columns that it reads, and those of them that are texts.
+Opener = Callable[[str, str, str, list[str], list[str]], _core.Source]
 
 # Streams that were read: a second reading would find no rows, and pay for them.
 _read: dict[int, weakref.ref[Any]] = {}
@@ -26,22 +28,24 @@ _accepted = (
 )
 
 
-def opener(data: object, plan: _core.Plan) -> Opener:
-    """What a release calls once the ledger has agreed, with the declaration's path, format and delimiter."""
+def opener(data: object) -> Opener:
+    """Opens what people gave."""
     if data is None:
-        return _declared_file
+        return lambda path, format, delimiter, *_: _declared_file(path, format, delimiter)
     if isinstance(data, (str, os.PathLike)):
-        path = os.fsdecode(data)
-        return lambda _, format, delimiter: _open_file(str(path), format, delimiter)
+        file = _files.place(data, "data")
+        return lambda _, format, delimiter, *__: _open_file(file, format, delimiter)
     if not _is_table(data):
         kind = type(data).__name__
         if hasattr(type(data), "__next__"):
             raise InvalidArgument(f"data: is a {kind}, which gives its rows once and one by one; {_accepted}", "data")
         raise InvalidArgument(f"data: is a {kind}; {_accepted}", "data")
-    return lambda *_: _open_table(data, plan.columns, frozenset(plan.texts))
+    return lambda _, __, ___, columns, texts: _open_table(data, columns, frozenset(texts))
 
 
 def _is_table(data: object) -> bool:
+    if is_from(data, "pandas", "Series"):  # it speaks Arrow, with a type that may follow from its cells
+        return False
     return (
         hasattr(data, "__arrow_c_stream__")
         or type(data).__name__ == "PyCapsule"
@@ -53,17 +57,12 @@ def _is_table(data: object) -> bool:
     )
 
 
-def _is_from(data: object, package: str, name: str) -> bool:
-    """Whether it is of this class, without importing its package."""
-    return any(base.__name__ == name and base.__module__.split(".")[0] == package for base in type(data).__mro__)
-
-
 def _is_pandas(data: object) -> bool:
-    return _is_from(data, "pandas", "DataFrame")
+    return is_from(data, "pandas", "DataFrame")
 
 
 def _is_lazy(data: object) -> bool:
-    return _is_from(data, "polars", "LazyFrame")
+    return is_from(data, "polars", "LazyFrame")
 
 
 def _declared_file(path: str, format: str, delimiter: str) -> _core.Source:
@@ -81,12 +80,15 @@ def _open_file(path: str, format: str, delimiter: str) -> _core.Source:
             "columns of CSV as texts, or build snapdp in a checkout after ./dev build",
             "data",
         ) from None
+    if _core.ledger_lies_at(path):  # which the engine would open and close, and end the locks on it
+        raise InvalidArgument(f'data = "{path}": is a ledger; name the file that holds the rows', "data")
     return _core.adopt_source(_duckdb.open_file(path, format, delimiter, 0))
 
 
 def _open_table(data: object, columns: list[str], texts: Set[str]) -> _core.Source:
     try:
-        stream = _stream(data, columns, texts)
+        source = _core.Source(_stream(data, columns, texts), 0)
+        names = source.columns
     except Error:
         raise
     except Exception:  # its message may quote cells, and may differ with one of them
@@ -94,8 +96,7 @@ def _open_table(data: object, columns: list[str], texts: Set[str]) -> _core.Sour
             f"data: the {type(data).__name__} cannot be turned into Arrow's format; convert its columns to numbers or texts",
             "data",
         ) from None
-    source = _core.Source(stream, 0)
-    _require(source.columns, columns)
+    _require(names, columns)
     return source
 
 
@@ -125,13 +126,15 @@ def _stream(data: Any, columns: list[str], texts: Set[str]) -> object:
     if hasattr(data, "__arrow_c_stream__"):
         if hasattr(type(data), "__next__"):
             _read_once(data)
-        elif _is_from(data, "polars", "DataFrame"):
+        elif is_from(data, "polars", "DataFrame"):
             wanted = [name for name in data.columns if name in columns]
             if wanted:  # a column that nobody asks for need not be one that Arrow knows
                 data = data.select(wanted)
         return data.__arrow_c_stream__()
     if hasattr(data, "fetch_record_batch"):
-        return data.fetch_record_batch().__arrow_c_stream__()
+        reader = data.fetch_record_batch()
+        _read_once(reader)
+        return reader.__arrow_c_stream__()
     if not isinstance(data, Mapping):  # a structured array
         data = {name: data[name] for name in data.dtype.names}
     return _from_arrays(data, columns, texts).__arrow_c_stream__()
@@ -166,13 +169,12 @@ def _from_pandas(frame: Any, columns: list[str], texts: Set[str]) -> Any:
     wanted = [(place, name) for place, name in enumerate(frame.columns) if name in columns]
     if not wanted:  # the number of rows is all there is to know
         return arrow.table({"": arrow.nulls(len(frame))})
-    arrays = [_pandas_column(arrow, frame.iloc[:, place], name in texts) for place, name in wanted]
+    arrays = [_pandas_column(arrow, name, frame.iloc[:, place], name in texts) for place, name in wanted]
     return arrow.Table.from_arrays(arrays, names=[name for _, name in wanted])
 
 
-def _pandas_column(arrow: Any, series: Any, is_text: bool) -> Any:
-    kind = getattr(series.dtype, "kind", "")
-    if kind == "O" and type(series.dtype).__module__.startswith("numpy"):
+def _pandas_column(arrow: Any, name: str, series: Any, is_text: bool) -> Any:
+    if _holds_objects(series.dtype):
         return _objects(arrow, series, is_text)
     if hasattr(series.dtype, "categories") and hasattr(series, "cat"):  # each looked at once, by itself
         names = _objects(arrow, list(series.dtype.categories), is_text)
@@ -180,10 +182,18 @@ def _pandas_column(arrow: Any, series: Any, is_text: bool) -> Any:
     array = arrow.array(series, from_pandas=True)
     if isinstance(array.type, arrow.BaseExtensionType):
         raise BadData(
-            f'data: the column "{series.name}" has the dtype {series.dtype}, which is no number and no text; convert it',
+            f'data: the column "{name}" has the dtype {series.dtype}, which is no number and no text; convert it',
             "column",
         )
     return array
+
+
+def _holds_objects(dtype: Any) -> bool:
+    """Of pandas: whether cells are Python objects, of which Arrow would look at each to find a type for all."""
+    plain = getattr(dtype, "subtype", dtype)  # of a sparse column
+    if getattr(plain, "kind", "") == "O" and type(plain).__module__.split(".")[0] == "numpy":
+        return True
+    return getattr(dtype, "storage", "") == "python"
 
 
 def _from_arrays(arrays: Mapping[str, Any], columns: list[str], texts: Set[str]) -> Any:
@@ -196,15 +206,28 @@ def _from_arrays(arrays: Mapping[str, Any], columns: list[str], texts: Set[str])
             raise InvalidArgument(
                 f"data: a column is a {type(values).__name__}, which gives its cells once; give an array or a list", "data"
             )
-        kind = getattr(getattr(values, "dtype", None), "kind", "O")
-        if kind == "O" and not hasattr(values, "__arrow_c_array__") and not hasattr(values, "__arrow_c_stream__"):
-            named[name] = _objects(arrow, values, name in texts)
-        else:
-            named[name] = arrow.array(values)
+        named[name] = _column(arrow, name, values, name in texts)
     if not named:
         lengths = [len(values) for values in arrays.values()]
         return arrow.table({"": arrow.nulls(lengths[0] if lengths else 0)})
     return arrow.table(named)
+
+
+def _column(arrow: Any, name: str, values: Any, is_text: bool) -> Any:
+    """One of a dict. What has a type of its own keeps it; all else is objects."""
+    if any(is_from(values, "pandas", kind) for kind in ("Series", "Index", "ExtensionArray")):
+        import pandas
+
+        return _pandas_column(arrow, name, pandas.Series(values), is_text)
+    if is_from(values, "pyarrow", "Array") or is_from(values, "pyarrow", "ChunkedArray"):
+        return values
+    if hasattr(values, "__arrow_c_array__"):
+        return arrow.array(values)
+    if hasattr(values, "__arrow_c_stream__"):
+        return arrow.chunked_array(values)
+    if getattr(getattr(values, "dtype", None), "kind", "O") in "OU":
+        return _objects(arrow, values, is_text)
+    return arrow.array(values)
 
 
 def _objects(arrow: Any, cells: Any, is_text: bool) -> Any:
@@ -215,19 +238,37 @@ def _objects(arrow: Any, cells: Any, is_text: bool) -> Any:
 def cell_text(cell: object, is_text: bool) -> str | None:
     """Texts are themselves; numbers their digits, which are read as the column is declared; all else is missing.
 
-    Truth is 1 and 0 among numbers, and "true" and "false" among texts.
+    Truth is 1 and 0 among numbers, and "true" and "false" among texts. Whatever a cell does when it is looked at, it is
+    missing at worst, as one cell may not fail a table.
     """
+    try:
+        text = _text(cell, is_text)
+        return None if text is None or not text.isascii() and not _is_utf8(text) else text
+    except Exception:
+        return None
+
+
+def _is_utf8(text: str) -> bool:
+    """Not so with half a character, "a\\ud800"."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _text(cell: Any, is_text: bool) -> str | None:
     if isinstance(cell, str):
-        return str(cell)
+        return str.__str__(cell)
     if is_flag(cell):
-        return ("true" if cell else "false") if is_text else str(int(cell))  # type: ignore[call-overload]
+        return ("true" if cell else "false") if is_text else str(int(cell))
     if isinstance(cell, int):
-        return str(cell) if -(2**63) <= cell < 2**64 else None
+        return int.__repr__(cell) if -(2**63) <= cell < 2**64 else None
     if isinstance(cell, float):
         return float.__repr__(cell) if cell == cell else None
     if is_decimal(cell):
         return str(cell)
-    if hasattr(cell, "dtype") and getattr(cell, "shape", None) == () and hasattr(cell, "item"):
-        plain = cell.item()  # a scalar of NumPy
-        return cell_text(plain, is_text) if isinstance(plain, (int, float)) else None
+    if hasattr(cell, "dtype") and cell.shape == () and not is_from(cell, "numpy", "MaskedArray"):  # a scalar of NumPy
+        plain = cell.item() if getattr(cell.dtype, "kind", "f") in "biuf" else None  # a date too has an integer in it
+        return _text(plain, is_text) if isinstance(plain, (int, float)) else None
     return None

@@ -10,6 +10,7 @@ from . import _core, _files
 from ._dataset import Dataset
 from ._errors import BadData, InvalidArgument
 from ._numbers import Number, fraction, text
+from ._toml import text_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -35,7 +36,7 @@ class Ledger:
         Raises:
             BudgetRefused: it is missing, foreign, corrupt, or writable by others.
         """
-        self._ledger = _core.Ledger(os.fsdecode(path))
+        self._ledger = _core.Ledger(_files.place(path, "path"))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Ledger:
@@ -53,9 +54,9 @@ class Ledger:
                 decides how the data are read.
             epsilon: the budget: all that may ever be spent; exact.
         """
-        toml, file = (dataset.to_toml(), None) if isinstance(dataset, Dataset) else (None, os.fsdecode(dataset))
+        toml, file = (dataset.to_toml(), None) if isinstance(dataset, Dataset) else (None, _files.place(dataset, "dataset"))
         ledger = cls.__new__(cls)
-        ledger._ledger = _core.create_ledger(os.fsdecode(path), toml, file, text(epsilon, "epsilon"))
+        ledger._ledger = _core.create_ledger(_files.place(path, "path"), toml, file, text(epsilon, "epsilon"))
         return ledger
 
     @property
@@ -117,7 +118,7 @@ class Ledger:
 
     def find(self, label: str) -> int | None:
         """The number of the release that bears a label, or None."""
-        return self._ledger.find(label)
+        return self._ledger.find(text_of(label, "label"))
 
     def specification(self, release: SupportsIndex) -> str:
         """What was asked in a release, as TOML."""
@@ -146,7 +147,7 @@ class Ledger:
         Raises:
             BudgetRefused: saying what is wrong and where.
         """
-        self._ledger.verify([str(anchor) for anchor in anchors])
+        self._ledger.verify([text_of(anchor, "anchors") for anchor in anchors])
 
     def _facts(self) -> list[tuple[str, str]]:
         balance: dict[str, Any] = self._ledger.balance()
@@ -172,4 +173,4 @@ def _number(release: SupportsIndex) -> int:
     number = operator.index(release)
     if -(2**63) <= number < 2**63:
         return number
-    raise InvalidArgument(f"release = {number}: there is no such release", "release")
+    raise InvalidArgument("release: is beyond every number of a release; Ledger.entries() lists them", "release")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, SupportsIndex, Union
+from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
 from ._errors import InvalidArgument
 
@@ -18,6 +18,11 @@ Number = Union[str, int, float, "Decimal", "Fraction", SupportsIndex]
 def _is(value: object, module: str, name: str) -> bool:
     """Whether it is of this class of the standard library, without importing it."""
     return any(base.__module__ == module and base.__name__ == name for base in type(value).__mro__)
+
+
+def is_from(value: object, package: str, name: str) -> bool:
+    """Whether it is of this class of a package, without importing it."""
+    return any(base.__name__ == name and base.__module__.split(".")[0] == package for base in type(value).__mro__)
 
 
 def is_fraction(value: object) -> bool:
@@ -36,17 +41,21 @@ def is_flag(value: object) -> bool:
 def text(value: object, parameter: str) -> str:
     """The decimal that people mean: for epsilons, budgets, accuracies and rates."""
     if isinstance(value, str):
-        return str(value)
+        return whole_text(value, parameter)
     if is_flag(value):
         raise _no_number(value, parameter)
     if isinstance(value, float):  # NumPy's float64 too
         return float.__repr__(value)
-    if is_fraction(value) or is_decimal(value):
-        return str(value)
     try:
+        if is_fraction(value) or is_decimal(value):
+            return str(value)
         return format(operator.index(value), "d")  # type: ignore[arg-type]
     except TypeError:
         pass
+    except ValueError:  # beyond the digits that Python writes
+        raise InvalidArgument(
+            f"{parameter}: has thousands of digits; give a number of 100 digits at most", parameter
+        ) from None
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         raise InvalidArgument(
             f"{parameter} = {value!s}: is a {value.dtype}, whose digits end before those of the number that was "
@@ -61,8 +70,36 @@ def exact(value: object, parameter: str) -> str:
     if isinstance(value, float) and value - value == 0:
         return float.hex(value)
     if hasattr(value, "dtype") and getattr(value, "shape", None) == () and hasattr(value, "__float__"):
-        return exact(float(value), parameter) if not hasattr(value, "__index__") else text(value, parameter)
+        if _is_whole(value):
+            return text(value, parameter)
+        plain = float(value)
+        if plain != value and plain == plain:
+            raise InvalidArgument(
+                f"{parameter} = {value!s}: is a {value.dtype} that no double is; write it as a text, or give a double",
+                parameter,
+            )
+        return exact(plain, parameter)
     return text(value, parameter)
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether its type is one of whole numbers: arrays of floats have `__index__` too, and refuse to answer."""
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
+def whole_text(value: str, parameter: str) -> str:
+    """A text that UTF-8 can hold: Python's may have halves of characters, as in "a\\ud800"."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidArgument(
+            f"{parameter}: holds half a character, a surrogate, which UTF-8 cannot say; remove it", parameter
+        ) from None
+    return str.__str__(value)
 
 
 def optional_text(value: object, parameter: str) -> str | None:

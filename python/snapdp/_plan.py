@@ -11,6 +11,7 @@ from ._dataset import Dataset
 from ._errors import Error, InvalidArgument, without_lines
 from ._frames import opener
 from ._numbers import fraction
+from ._toml import text_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -136,7 +137,7 @@ class Plan:
         """
         from ._planned import Check
 
-        return Check(*_core.check(self._plan, opener(data, self._plan), progress))
+        return Check(*_core.check(self._plan, opener(data), progress))
 
     def release(
         self, data: object, ledger: Ledger, *, label: str = "", progress: Progress | None = None
@@ -144,8 +145,9 @@ class Plan:
         """Releases the statistics: reads the rows once, debits the ledger on disk, then draws the noise.
 
         What is wrong is said before the debit and costs nothing; after it nothing fails. The report is kept in the ledger
-        before this returns, `Ledger.report` shows it again. Ctrl-C ends a release until the debit, and waits from then on
-        until the report is kept.
+        before this returns, `Ledger.report` shows it again; if the ledger's disk fails just then, `Report.not_stored` names
+        the file beside it that has the record. Ctrl-C ends a release while rows are read, and waits from then on until the
+        report is kept.
 
         Args:
             data: a table of pandas, Polars, pyarrow, DuckDB, DataFusion or anything with `__arrow_c_stream__`; an ADBC
@@ -160,14 +162,13 @@ class Plan:
         """
         from ._report import Report
 
-        arguments = (self._plan, _paying(ledger), opener(data, self._plan), progress, _label(label))
-        return Report(_core.release(*arguments))
+        return Report(_core.release(self._plan, _paying(ledger), opener(data), progress, text_of(label, "label")))
 
     def dry_run(
         self, data: object, ledger: Ledger, *, label: str = "", progress: Progress | None = None
     ) -> None:
         """Does all that `release` does before the debit, the rows included, and nothing after: raises what it would raise."""
-        _core.dry_run(self._plan, _paying(ledger), opener(data, self._plan), progress, _label(label))
+        _core.dry_run(self._plan, _paying(ledger), opener(data), progress, text_of(label, "label"))
 
     def __str__(self) -> str:
         return self.to_table()
@@ -208,9 +209,10 @@ def plan(
     elif isinstance(declaration, Dataset):
         declared = declaration.to_toml()
     elif declaration is not None:
-        declared = _core.read_declaration(os.fsdecode(declaration))[0]
-    text, folder = _core.read_specification(os.fsdecode(path), declared)
-    return Plan(text, os.fsdecode(path), folder, declared)
+        declared = _core.read_declaration(_files.place(declaration, "declaration"))[0]
+    file = _files.place(path, "path")
+    text, folder = _core.read_specification(file, declared)
+    return Plan(text, file, folder, declared)
 
 
 def _held(ledger: Ledger | None) -> _core.Ledger | None:
@@ -226,9 +228,3 @@ def _paying(ledger: Ledger) -> _core.Ledger:
         'Ledger.create("people.ledger", dataset, epsilon=2)',
         "ledger",
     )
-
-
-def _label(label: str) -> str:
-    if isinstance(label, str):
-        return label
-    raise InvalidArgument(f"label: is a {type(label).__name__}; give a text", "label")

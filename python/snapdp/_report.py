@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _core, _files
 from ._errors import InvalidArgument
 from ._numbers import fraction
+from ._toml import text_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -68,6 +70,14 @@ class Released:
     groups: Mapping[Union[str, Value], Released] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("bins", "quantiles", "groups"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        held = (dict(self.bins), dict(self.quantiles), dict(self.groups))
+        return Released, (self.name, self.kind, self.epsilon, self.alpha, self.estimates, *held, self.warnings)
+
     def _one(self, what: str) -> Estimate:
         if self.bins or self.quantiles or self.groups:
             held = "groups" if self.groups else "bins" if self.bins else "quantiles"
@@ -116,20 +126,22 @@ class Report(Mapping[str, Released]):
     Attributes:
         release: its number in the ledger; None when public facts alone were shown, and nothing was paid.
         reprinted: whether it had been released before, under its label: nothing was read and nothing debited now.
-        not_stored: "", or why the ledger could not keep the report although it was paid for: save it now.
+        not_stored: "", or why the ledger could not keep the report although it was paid for, and the file beside the
+            ledger that has its record instead: keep that, `Report.from_json` reads it.
     """
 
-    __slots__ = ("_report", "_released", "_facts")
+    __slots__ = ("_report", "_not_stored", "_released", "_facts")
 
-    def __init__(self, report: _core.Report) -> None:
+    def __init__(self, report: _core.Report, not_stored: str = "") -> None:
         self._report = report
+        self._not_stored = not_stored or report.not_stored
         self._released: dict[str, Released] | None = None
         self._facts: dict[str, Any] | None = None
 
     @classmethod
     def from_json(cls, text: str) -> Report:
         """A report from its record, `to_json()`."""
-        return cls(_core.Report(text, None, None))
+        return cls(_core.Report(text_of(text, "text"), None, None))
 
     @property
     def release(self) -> int | None:
@@ -146,7 +158,7 @@ class Report(Mapping[str, Released]):
 
     @property
     def not_stored(self) -> str:
-        return self._report.not_stored
+        return self._not_stored
 
     @property
     def spent(self) -> Fraction:
@@ -244,16 +256,29 @@ class Report(Mapping[str, Released]):
         types = [(name, pyarrow.string() if name in _words else pyarrow.float64()) for name in _columns]
         return pyarrow.table(self._table(), schema=pyarrow.schema(types))
 
+    def _alarm(self) -> str:
+        """What has to be seen before all else, or ""."""
+        if not self.not_stored:
+            return ""
+        return f"Release {self.release} is paid for, but the ledger could not keep its report: {self.not_stored}"
+
     def __str__(self) -> str:
-        return self.to_table()
+        alarm = self._alarm()
+        return f"{alarm}\n\n{self.to_table()}" if alarm else self.to_table()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return _files.framed(self.to_html(), 720)
+        alarm = self._alarm()
+        shown = f"<p><strong>{escape(alarm)}</strong></p>" if alarm else ""
+        return shown + _files.framed(self.to_html(), 720)
 
-    def __reduce__(self) -> tuple[Any, tuple[str]]:
-        return Report.from_json, (self.to_json(),)
+    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
+        return _restored, (self.to_json(), self.not_stored)
+
+
+def _restored(text: str, not_stored: str) -> Report:
+    return Report(_core.Report(text, None, None), not_stored)
 
 
 def _rows(csv: str) -> list[dict[str, str]]:
@@ -300,7 +325,7 @@ def _read(facts: dict[str, Any], rows: list[dict[str, str]]) -> dict[str, Releas
             alpha = next(iter(groups.values())).alpha
             result[asked["name"]] = Released(
                 asked["name"], asked["kind"], fraction(asked["epsilon"]), alpha, estimates,
-                groups=MappingProxyType(groups), warnings=words,
+                groups=groups, warnings=words,
             )  # fmt: skip
         else:
             result[asked["name"]] = _entry(asked, asked, lines, words)
@@ -330,5 +355,5 @@ def _entry(
     held = tuple(bins.values()) or tuple(quantiles.values()) or (estimate(entry["value"]),)
     return Released(
         asked["name"], asked["kind"], fraction(asked["epsilon"]), alpha, held,
-        bins=MappingProxyType(bins), quantiles=MappingProxyType(quantiles), warnings=warnings,
+        bins=bins, quantiles=quantiles, warnings=warnings,
     )  # fmt: skip

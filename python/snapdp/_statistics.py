@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Union
 
 from . import _toml
-from ._dataset import _once
+from ._dataset import copied
 from ._errors import InvalidArgument
 from ._numbers import Number
 
@@ -24,7 +24,7 @@ class Statistic:
     __slots__ = ("_entries", "_named")
 
     def __init__(self, entries: Mapping[str, object]) -> None:
-        given = {key: entry for key, entry in entries.items() if entry is not None}
+        given = {key: copied(entry) for key, entry in entries.items() if entry is not None}
         self._named = "name" in given
         if not self._named:
             columns = given.get("columns", [given.get("column", "")])
@@ -61,11 +61,11 @@ class Statistic:
         entries: dict[str, object] = {
             **self._entries,
             "group_by": _toml.text_of(column, "group_by"),
-            "keys": _once(keys),
+            "keys": keys,
             "max_groups_per_unit": max_groups_per_unit,
             "max_rows_per_group_per_unit": max_rows_per_group_per_unit,
             "expected_group_size": expected_group_size,
-            "differences": _once(differences),
+            "differences": differences,
         }
         if not self._named:
             entries["name"] = f"{self.name} by {column}"
@@ -92,10 +92,10 @@ class Statistic:
         return f"<{self.name!r}: {self._entries['kind']}({shown})>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Statistic) and self._entries == other._entries
+        return isinstance(other, Statistic) and self._table() == other._table()
 
     def __hash__(self) -> int:
-        return hash(repr(self))
+        return hash(self._table())
 
 
 def _price(number: object, parameter: str) -> str:
@@ -145,7 +145,7 @@ def count(
             "name": name,
             "title": title,
             "range": range,
-            "guesses": _once(guesses),
+            "guesses": guesses,
             "nonnegative": nonnegative,
             "noise": noise,
             "epsilon": epsilon,
@@ -203,7 +203,7 @@ def sum(
             "type": type,
             "bounds": bounds,
             "range": range,
-            "guesses": _once(guesses),
+            "guesses": guesses,
             "mode": mode,
             "precision": precision,
             "noise": noise,
@@ -264,7 +264,7 @@ def mean(
             "type": type,
             "bounds": bounds,
             "range": range,
-            "guesses": _once(guesses),
+            "guesses": guesses,
             "expected_mean": expected_mean,
             "split": split,
             "mode": mode,
@@ -328,7 +328,7 @@ def variance(
             "type": type,
             "bounds": bounds,
             "range": range,
-            "guesses": _once(guesses),
+            "guesses": guesses,
             "expected_deviation": expected_deviation,
             "expected_mean": expected_mean,
             "split": split,
@@ -454,7 +454,7 @@ def covariance(
             "type": type,
             "bounds": bounds,
             "range": range,
-            "guesses": _once(guesses),
+            "guesses": guesses,
             "expected_deviation": expected_deviation,
             "expected_mean": expected_mean,
             "split": split,
@@ -577,7 +577,7 @@ def moment(
             "type": type,
             "bounds": bounds,
             "range": range,
-            "guesses": _once(guesses),
+            "guesses": guesses,
             "mode": mode,
             "precision": precision,
             "epsilon": epsilon,
@@ -628,7 +628,7 @@ def median(
             "name": name,
             "title": title,
             "column": _column(column),
-            "edges": _once(edges),
+            "edges": edges,
             "resolution": resolution,
             "type": type,
             "bounds": bounds,
@@ -683,8 +683,8 @@ def quantiles(
             "name": name,
             "title": title,
             "column": _column(column),
-            "quantiles": _once(quantiles),
-            "edges": _once(edges),
+            "quantiles": quantiles,
+            "edges": edges,
             "resolution": resolution,
             "type": type,
             "bounds": bounds,
@@ -747,12 +747,12 @@ def histogram(
             "name": name,
             "title": title,
             "column": _column(column),
-            "categories": _once(categories),
-            "edges": _once(edges),
+            "categories": categories,
+            "edges": edges,
             "type": type,
             "other": other,
             "range": range,
-            "guesses": _once(guesses),
+            "guesses": guesses,
             "nonnegative": nonnegative,
             "mode": mode,
             "precision": precision,
@@ -809,10 +809,10 @@ def distinct(
             "name": name,
             "title": title,
             "column": _column(column),
-            "categories": _once(categories),
+            "categories": categories,
             "type": type,
             "range": range,
-            "guesses": _once(guesses),
+            "guesses": guesses,
             "mode": mode,
             "precision": precision,
             "noise": noise,
@@ -873,7 +873,7 @@ def range_count(
             "bounds": bounds,
             "type": type,
             "range": range,
-            "guesses": _once(guesses),
+            "guesses": guesses,
             "nonnegative": nonnegative,
             "mode": mode,
             "precision": precision,

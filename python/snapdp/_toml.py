@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from . import _numbers
 from ._errors import InvalidArgument
@@ -12,22 +13,23 @@ _bare = re.compile(r"[A-Za-z0-9_-]+\Z")
 _escapes = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
 
 
-def string(text: str) -> str:
+def string(text: str, parameter: str) -> str:
+    text = text_of(text, parameter)
     return '"' + "".join(_escapes.get(c, c if ord(c) >= 32 and ord(c) != 127 else f"\\u{ord(c):04x}") for c in text) + '"'
 
 
-def key(name: str) -> str:
-    return name if _bare.match(name) else string(name)
+def key(name: str, parameter: str) -> str:
+    return name if _bare.match(name) else string(name, parameter)
 
 
 def value(item: object, parameter: str) -> str:
     """As TOML writes it. Numbers keep every digit; what TOML has no number for is a text that the library reads."""
     if isinstance(item, str):
-        return string(item)
+        return string(item, parameter)
     if _numbers.is_flag(item):
         return "true" if item else "false"
     if isinstance(item, Mapping):
-        return "{ " + ", ".join(f"{key(str(k))} = {value(v, parameter)}" for k, v in item.items()) + " }"
+        return "{ " + ", ".join(f"{key(str(k), parameter)} = {value(v, parameter)}" for k, v in item.items()) + " }"
     if item is None:
         return '"none"'  # an open end of a range
     if isinstance(item, float) or not isinstance(item, Iterable):
@@ -35,18 +37,27 @@ def value(item: object, parameter: str) -> str:
     if getattr(item, "shape", None) == ():  # a scalar of NumPy
         return _number(item, parameter)
     if isinstance(item, (set, frozenset)):  # in an order that is the same every time
-        item = sorted(item, key=lambda member: (isinstance(member, str), member))
+        item = _sorted(item, parameter)
     return "[" + ", ".join(value(member, parameter) for member in item) + "]"
+
+
+def _sorted(members: Iterable[Any], parameter: str) -> list[object]:
+    try:
+        return sorted(members, key=lambda member: (isinstance(member, str), member))
+    except TypeError:
+        raise InvalidArgument(
+            f"{parameter}: is a set of what has no order; give a list of numbers or texts", parameter
+        ) from None
 
 
 def _number(item: object, parameter: str) -> str:
     if isinstance(item, float):
         text = float.__repr__(item)
-        return text.replace("inf", "inf") if item - item == 0 else string(text)
+        return text if item - item == 0 else string(text, parameter)
     if _numbers.is_decimal(item):
-        return _decimal(item)
+        return _decimal(item, parameter)
     text = _numbers.text(item, parameter)
-    return text if -(2**63) <= _whole(text) < 2**63 else string(text)
+    return text if -(2**63) <= _whole(text) < 2**63 else string(text, parameter)
 
 
 def _whole(text: str) -> int:
@@ -56,25 +67,25 @@ def _whole(text: str) -> int:
         return 2**63
 
 
-def _decimal(item: object) -> str:
+def _decimal(item: object, parameter: str) -> str:
     """Plain digits where that is short, so that it is a number among numbers."""
     from decimal import Decimal
 
     assert isinstance(item, Decimal)
     if item.is_finite() and -30 < item.adjusted() < 30 and len(item.as_tuple().digits) < 40:
         plain = format(item, "f")
-        return plain if "." in plain or -(2**63) <= int(plain) < 2**63 else string(plain)
-    return string(str(item))
+        return plain if "." in plain or -(2**63) <= int(plain) < 2**63 else string(plain, parameter)
+    return string(str(item), parameter)
 
 
 def table(header: str, entries: Mapping[str, object]) -> str:
     """A table, without the keys whose value is None."""
-    lines = [f"{key(name)} = {value(item, name)}" for name, item in entries.items() if item is not None]
+    lines = [f"{key(name, name)} = {value(item, name)}" for name, item in entries.items() if item is not None]
     return "\n".join([header, *lines]) + "\n"
 
 
 def text_of(item: object, parameter: str) -> str:
     """A name or words: a text, and nothing else."""
     if isinstance(item, str):
-        return str(item)
+        return _numbers.whole_text(item, parameter)
     raise InvalidArgument(f"{parameter}: is a {type(item).__name__}; give a text", parameter)

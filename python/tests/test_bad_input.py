@@ -1,8 +1,11 @@
 """Whatever is wrong costs nothing, is an Error that names it, and tells no cell and no number of rows."""
 
 import datetime
+import importlib.util
 import pathlib
+from fractions import Fraction
 
+import numpy
 import pytest
 
 import snapdp as dp
@@ -99,6 +102,13 @@ def test_what_is_no_table(plan, free, data):
     with pytest.raises(dp.InvalidArgument) as refused:
         plan.release(data, free)
     assert refused.value.parameter == "data"
+
+
+@pytest.mark.parametrize("cells", [[1, 2], [1, "x"], ["a\ud800"]], ids=["numbers", "mixed", "half a character"])
+def test_a_series_is_no_table_whatever_it_holds(people, free, cells):
+    series = pytest.importorskip("pandas").Series(cells, dtype=object)
+    with pytest.raises(dp.InvalidArgument, match="data: is a Series"):
+        people.plan(dp.count(), epsilon=1).release(series, free)
 
 
 def test_a_file_without_the_column(plan, free, tmp_path):
@@ -267,5 +277,161 @@ def test_errors_are_the_same_for_neighbors(plan, free):
             more = {key: [*values, cell if key == name else None] for key, values in rows.items()}
             plan.dry_run(pandas.DataFrame(more, dtype=object), free)
             if isinstance(cell, (str, int, float)):  # what may be a category
-                plan.dry_run(pandas.DataFrame(more, dtype=object).astype("category"), free)
+                kinds = pandas.DataFrame(more, dtype=object).astype("category")
+                plan.dry_run(kinds, free)
+                plan.dry_run({key: kinds[key] for key in kinds}, free)
+                plan.dry_run({key: kinds[key].array for key in kinds}, free)
             plan.dry_run(more, free)
+            objects = {key: numpy.array([*values, None], dtype=object)[:-1] for key, values in more.items()}
+            plan.dry_run(objects, free)
+            plan.dry_run({key: pandas.Series(values, dtype=object) for key, values in more.items()}, free)
+
+
+class Hostile:
+    """A cell that fails whoever looks at it."""
+
+    @property
+    def dtype(self):
+        raise RuntimeError("cell 'secret'")
+
+    shape = ()
+
+
+class HostileScalar:
+    shape = ()
+
+    class dtype:
+        kind = "f"
+
+    def item(self):
+        raise RuntimeError("cell 'secret'")
+
+
+@pytest.mark.parametrize("cell", ["a\ud800", Hostile(), HostileScalar()], ids=["half a character", "dtype", "item"])
+def test_no_cell_fails_a_table(plan, free, cell):
+    pandas = pytest.importorskip("pandas")
+    for name in ("age", "city"):
+        few = {key: [*values[:9], cell if key == name else None] for key, values in make_rows(20).items()}
+        plan.dry_run(few, free)
+        plan.dry_run(pandas.DataFrame(few, dtype=object), free)
+        plan.dry_run({key: pandas.Series(values, dtype=object) for key, values in few.items()}, free)
+    if isinstance(cell, str):
+        city = ["Ulm"] * 9 + [cell]
+        plan.dry_run({**few, "city": numpy.array(city)}, free)
+        plan.dry_run({**few, "city": pandas.Series(city, dtype="string[python]")}, free)
+        plan.dry_run(pandas.DataFrame(few, dtype=object).assign(city=pandas.Series(city, dtype="string[python]")), free)
+        kinds = pandas.Categorical.from_codes([0] * 9 + [1], categories=pandas.Index(["Ulm", cell], dtype=object))
+        plan.dry_run(pandas.DataFrame(few, dtype=object).assign(city=kinds), free)
+
+
+class Producer:
+    def __init__(self, stream):
+        self.stream = stream
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.stream
+
+
+def test_streams_that_are_none(plan, free):
+    import ctypes
+
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    for data in (new(1, b"another", None), Producer(None), Producer(7)):
+        with pytest.raises(dp.Error) as refused:
+            plan.release(data, free)
+        assert refused.value.parameter == "data"
+
+
+def test_a_cursor_is_read_once(plan, ledger, rows):
+    from test_frames import adbc_cursor
+
+    cursor = adbc_cursor(rows)
+    plan.release(cursor, ledger)
+    with pytest.raises(dp.InvalidArgument, match="read before"):
+        plan.release(cursor, ledger)
+    assert len(ledger.entries()) == 1
+
+
+@pytest.mark.parametrize("ending", ["", "-journal", "-wal", "-shm"])
+@pytest.mark.parametrize("held", [True, False])
+def test_no_output_replaces_a_ledger(plan, people, rows, tmp_path, ending, held):
+    place = tmp_path / "people.ledger"
+    ledger = dp.Ledger.create(place, people, epsilon=1)
+    report = plan.release(table(rows), ledger)
+    before = place.read_bytes()
+    if not held:  # another process has it
+        del ledger
+    (tmp_path / "link").symlink_to(f"people.ledger{ending}")
+    for target in (f"{place}{ending}", tmp_path / "link"):
+        for write in (report.csv, report.html, plan.html):
+            with pytest.raises(dp.InvalidArgument, match="ledger") as refused:
+                write(target)
+            assert refused.value.parameter == "path"
+    assert place.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "people.ledger"]
+    report.csv(tmp_path / f"report{ending}")
+
+
+def test_an_open_ledger_is_known_without_opening_it_again(plan, ledger):
+    """To close a file ends all locks that the process has on it, those of a release in another thread too."""
+    import ctypes
+    import os
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    opened = 0x20  # IN_OPEN
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    assert watch >= 0 and libc.inotify_add_watch(watch, os.fsencode(ledger.path), opened) >= 0
+    try:
+        with pytest.raises(dp.InvalidArgument, match="ledger"):
+            plan.html(ledger.path)
+        if importlib.util.find_spec("snapdp._duckdb"):
+            with pytest.raises(dp.InvalidArgument, match="is a ledger"):
+                plan.check(ledger.path)
+        with pytest.raises(BlockingIOError):
+            os.read(watch, 4096)
+        open(ledger.path, "rb").close()
+        assert os.read(watch, 4096)
+    finally:
+        os.close(watch)
+
+
+half = "a\ud800"
+huge = 10**5000
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda people, ledger: dp.dataset(half, neighbors="add-remove"),
+        lambda people, ledger: dp.dataset("d", neighbors=half),
+        lambda people, ledger: dp.dataset("d", neighbors="add-remove", columns={half: dp.integer(0, 1)}),
+        lambda people, ledger: dp.dataset("d", neighbors="add-remove", columns=[dp.integer(0, 1)]),
+        lambda people, ledger: dp.dataset("d", neighbors="add-remove", columns={"a": dp.integer(0, huge)}),
+        lambda people, ledger: dp.dataset("d", neighbors="add-remove", columns={"a": dp.text(keys={("a",), 1j})}),
+        lambda people, ledger: dp.dataset("d", neighbors="add-remove", path=half),
+        lambda people, ledger: dp.dataset("d", neighbors="add-remove", path=7),
+        lambda people, ledger: people.plan(dp.count(), epsilon=huge),
+        lambda people, ledger: people.plan(dp.count(), epsilon=Fraction(1, huge)),
+        lambda people, ledger: people.plan(dp.count(), epsilon=half),
+        lambda people, ledger: people.plan(dp.count(), epsilon=1, label=7),
+        lambda people, ledger: people.plan(dp.count(), epsilon=1, headline=half),
+        lambda people, ledger: people.plan(dp.mean(half), epsilon=1),
+        lambda people, ledger: people.plan(dp.count(name=half), epsilon=1),
+        lambda people, ledger: people.plan(dp.count(), epsilon=1).release({}, ledger, label=half),
+        lambda people, ledger: people.plan(dp.count(), epsilon=1).release(half, ledger),
+        lambda people, ledger: people.plan(dp.count(), epsilon=1).html(half),
+        lambda people, ledger: people.plan(dp.count(), epsilon=1).html(7),
+        lambda people, ledger: ledger.find(half),
+        lambda people, ledger: ledger.entry(huge),
+        lambda people, ledger: dp.Ledger(half),
+        lambda people, ledger: dp.plan(half),
+        lambda people, ledger: dp.read_dataset(7),
+        lambda people, ledger: dp.Report.from_json(half),
+        lambda people, ledger: dp.Snapping(epsilon=1, sensitivity=Fraction(huge, 3)),
+        lambda people, ledger: dp.Snapping(epsilon=1, sensitivity=1).release(Fraction(huge, 3)),
+    ],
+)
+def test_every_refusal_is_an_error(people, free, wrong):
+    with pytest.raises(dp.InvalidArgument):
+        wrong(people, free)

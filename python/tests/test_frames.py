@@ -92,6 +92,9 @@ tables = {
     "datafusion": datafusion_frame,
     "adbc": adbc_cursor,
     "dict of lists": dict,
+    "dict of series": lambda rows: {name: pandas_frame(rows)[name] for name in rows},
+    "dict of object series": lambda rows: {name: pandas_frame(rows, dtype=object)[name] for name in rows},
+    "dict of polars series": lambda rows: {name: polars_frame(rows)[name] for name in rows},
     "dict of arrays": lambda rows: {name: with_types(rows)[name] for name in rows},
 }
 
@@ -147,7 +150,7 @@ def as_texts(rows):
     )
 
 
-stored = {"pandas objects": as_texts, "dict of lists": as_texts, "pyarrow decimals": tables["pyarrow decimals"]}
+stored = {"pandas objects": as_texts, "dict of object series": as_texts, "dict of lists": as_texts, "pyarrow decimals": tables["pyarrow decimals"]}
 
 
 @pytest.fixture(scope="module")
@@ -251,6 +254,35 @@ def test_cells_of_objects_are_read_one_by_one(tmp_path):
         assert report["range_count x" if "range_count x" in report else "range count x"].value == 7
         assert report["sum i"].value == 1 + 2 + 1 + 1 + 3
         assert {key: one.value for key, one in report["histogram t"].bins.items()} == {"1": 1, "a": 1, "true": 1}
+
+
+def test_what_the_ledger_alone_says_is_read(rows, tmp_path):
+    """The declaration in force may select rows by a column that the analyst's plan does not name."""
+    declared = dp.dataset("d", neighbors="add-remove", where="city = 'Ulm'", columns={"city": dp.text(keys=cities)})
+    (tmp_path / "plan.toml").write_text('[budget]\nepsilon = "1e12"\n[[statistic]]\nname = "count"\nkind = "count"\nweight = 1\n')
+    ledger = dp.Ledger.create(tmp_path / "l", declared, epsilon="1e13")
+    public = dp.dataset("d", neighbors="add-remove", columns={"city": dp.text(keys=cities)})
+    for asked in (dp.plan(tmp_path / "plan.toml", ledger=ledger), dp.plan(tmp_path / "plan.toml", declaration=public)):
+        for table in (rows, pandas_frame(rows), pandas_frame(rows, dtype=object), polars_frame(rows), with_types(rows)):
+            asked.dry_run(table, ledger)
+            assert asked.release(table, ledger)["count"].value == rows["city"].count("Ulm")
+
+
+def test_what_is_missing_in_numpy_is_missing(tmp_path):
+    import numpy
+
+    dataset = dp.dataset("d", neighbors="add-remove", columns={"x": dp.real(-10, 10)})
+    asked = dataset.plan(dp.range_count("x", bounds=(-10, 10)), epsilon=huge)
+    ledger = dp.Ledger.create(tmp_path / "l", dataset, epsilon="1e13")
+    day = numpy.datetime64(7, "ns")
+    for cells in (
+        [1, day, numpy.timedelta64(7, "ns"), numpy.ma.masked],
+        numpy.ma.array([1, 2, 3], mask=[0, 1, 1], dtype=object),
+        numpy.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 1]),
+        numpy.array([1, day], dtype=object),
+    ):
+        (counted,) = asked.release({"x": cells}, ledger).values()
+        assert counted.value == 1
 
 
 def test_threads_release_from_one_ledger(rows, tmp_path):

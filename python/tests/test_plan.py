@@ -286,3 +286,26 @@ def test_what_breaks_a_rule_is_named(make, parameter):
         make()
     assert refused.value.parameter == parameter
     assert parameter in str(refused.value)
+
+
+def test_what_is_declared_stays_as_it_was():
+    """Neither a list that grows later nor an array that is filled anew changes what was said."""
+    bounds, edges, labels = [0, 100], [0, 50, 100], {"Ulm": "Ulm"}
+    column = dp.text(keys=["Ulm"], labels=labels)
+    statistics = [dp.mean("age", bounds=bounds, type="integer", range=bounds), dp.histogram("age", edges=edges)]
+    before = [column._table(), *(statistic._table() for statistic in statistics)]
+    bounds[1], edges[1] = 10, 60
+    labels["Jena"] = "Jena"
+    assert [column._table(), *(statistic._table() for statistic in statistics)] == before
+
+
+def test_what_is_equal_hashes_alike():
+    assert dp.integer(0, 100) != dp.integer(0.0, 100.0)
+    assert dp.mean("a", bounds=(0, 1)) != dp.mean("a", bounds=(0.0, 1.0))
+    for one, other in (
+        (dp.integer(0, 100), dp.integer(0, 100)),
+        (dp.text(keys={"a", "b", "c"}), dp.text(keys={"c", "b", "a"})),
+        (dp.integer(categories=(1, 2)), dp.integer(categories=[1, 2])),
+        (dp.mean("a", bounds=(0, 1)), dp.mean("a", bounds=[0, 1])),
+    ):
+        assert one == other and hash(one) == hash(other)

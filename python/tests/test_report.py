@@ -122,6 +122,54 @@ def test_the_record_is_enough(report):
         dp.Report.from_json("{}")
 
 
+def test_a_released_statistic_can_be_kept(report):
+    import copy
+
+    for released in report.values():
+        for twin in (pickle.loads(pickle.dumps(released)), copy.copy(released), copy.deepcopy(released)):
+            assert twin == released
+        with pytest.raises(TypeError):
+            released.bins["other"] = released.estimates[0]
+
+
+def test_what_the_ledger_cannot_keep_lies_beside_it(rows, tmp_path):
+    """The second commit of the connection fails: the report's, after the debit's."""
+    import ctypes
+    import sqlite3
+
+    library = ctypes.CDLL("libsqlite3.so.0")
+    if library.sqlite3_libversion_number() != int("{}{:03}{:03}".format(*sqlite3.sqlite_version_info)):
+        pytest.skip("another SQLite than the package's")
+    commits = []
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+    def refuse_second(_):
+        commits.append(None)
+        return len(commits) == 2
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    def watch(database, _, __):
+        library.sqlite3_commit_hook(ctypes.c_void_p(database), refuse_second, None)
+        return 0
+
+    dataset = dp.dataset("d", neighbors="add-remove")
+    dp.Ledger.create(tmp_path / "d.ledger", dataset, epsilon=1)
+    library.sqlite3_auto_extension(watch)
+    try:
+        ledger = dp.Ledger(tmp_path / "d.ledger")
+    finally:
+        library.sqlite3_cancel_auto_extension(watch)
+    report = dataset.plan(dp.count(), epsilon=1).release(rows, ledger)
+    assert ledger.spent == 1 and not ledger.entry(1).reported
+    (kept,) = tmp_path.glob("d.ledger.release-1-*.json")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert kept.read_text() == report.to_json()
+    assert dp.Report.from_json(kept.read_text())["count"].value == report["count"].value
+    for first in (str(report), str(pickle.loads(pickle.dumps(report))), report._repr_html_()):
+        assert "Release 1 is paid for" in first.split("</p>")[0].split("\n")[0] and kept.name in first
+        assert first.index(kept.name) < first.index("count")
+
+
 def test_constants_cost_nothing(rows, tmp_path):
     dataset = dp.dataset("d", neighbors="change-one", size=5000)
     ledger = dp.Ledger.create(tmp_path / "l", dataset, epsilon=1)

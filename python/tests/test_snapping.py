@@ -88,13 +88,53 @@ def test_series_of_frames():
     [
         math.nan, math.inf, -math.inf, "42", None, True, b"4", {}, object(), Fraction(1, 3), [1.0, math.nan], [1, math.nan], [1.0, "2"],
         [1, True], numpy.array([1.0, math.nan]), numpy.array(["a"]), numpy.array([True]), numpy.array([1j]),
-        numpy.array([2**60 + 1]), array.array("f", [1]), numpy.bool_(True), numpy.array([object()]), [[1.0], [2.0]],
+        numpy.ma.array([1.0, 2.0], mask=[0, 1]), numpy.ma.masked, array.array("f", [1]), numpy.bool_(True), numpy.array([object()]), [[1.0], [2.0]],
     ],
 )  # fmt: skip
 def test_what_is_no_number_is_refused(mechanism, value):
     with pytest.raises(dp.InvalidArgument) as refused:
         mechanism.release(value)
     assert refused.value.parameter in ("value", "values")
+
+
+def test_integers_of_64_bits_are_exact():
+    """Whether an array is refused may not depend on what it holds."""
+    whole = dp.Snapping(epsilon=2**40, sensitivity=1, integer=True)
+    values = numpy.array([[2**60 + 1, -(2**63)], [2**63 - 1, 3]])
+    out = whole.release(values)
+    assert out.dtype == numpy.int64 and out.shape == values.shape
+    numpy.testing.assert_array_equal(out, values)
+    assert whole.release(numpy.array([2**64 - 1], dtype="u8")).tolist() == [2.0**64]
+
+
+@pytest.mark.parametrize("value", [Fraction(12345, 7), Decimal("12345.1"), [Fraction(12345, 7)], 12345j, numpy.array(12345j), math.inf, -math.inf, math.nan])
+def test_no_message_holds_a_value(mechanism, value):
+    with pytest.raises(dp.InvalidArgument) as refused:
+        mechanism.release(value)
+    assert "12345" not in str(refused.value) and "= " not in str(refused.value)
+
+
+@pytest.mark.parametrize("item", [numpy.ma.masked, numpy.array("a"), numpy.longdouble(1), numpy.datetime64(7, "ns"), numpy.bool_(True)])
+def test_a_list_is_looked_at_before_any_of_it_is_released(item):
+    class Counting(dp.Geometric):
+        released = 0
+
+        def release(self, value):
+            Counting.released += not isinstance(value, list)
+            return super().release(value)
+
+    with pytest.raises(dp.InvalidArgument, match="holds a"):
+        Counting(epsilon=1, sensitivity=1).release([1, item])
+    assert Counting.released == 0
+
+
+def test_a_sensitivity_is_never_rounded_down():
+    more = numpy.longdouble(1) + numpy.finfo(numpy.longdouble).eps
+    assert more > 1 == float(more)
+    with pytest.raises(dp.InvalidArgument, match="sensitivity"):
+        dp.Snapping(epsilon=1, sensitivity=more)
+    assert dp.Snapping(epsilon=1, sensitivity=numpy.longdouble(1.5)).sensitivity == Fraction(3, 2)
+    assert dp.Snapping(epsilon=1, sensitivity=numpy.array(1.5)).sensitivity == Fraction(3, 2)
 
 
 def test_a_generator_is_refused_before_it_is_read(mechanism):

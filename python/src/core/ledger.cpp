@@ -5,7 +5,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+#include <sys/stat.h>
 
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -16,6 +18,14 @@
 
 namespace snapdp::python {
 namespace {
+
+std::mutex open_mutex;  // guards open_files()
+
+// One entry a HeldLedger; never destroyed, as modules may outlive static objects.
+std::multiset<std::pair<dev_t, ino_t>>& open_files() {
+  static auto* const files = new std::multiset<std::pair<dev_t, ino_t>>;
+  return *files;
+}
 
 // Everything about a ledger waits for other processes, so it is done without the interpreter's lock.
 template <typename Action>
@@ -67,9 +77,34 @@ Facts described(const LedgerEntry& entry) {
 
 }  // namespace
 
+HeldLedger::HeldLedger(Ledger ledger) : ledger_(std::move(ledger)) {
+  const std::lock_guard lock(open_mutex);
+  if (file_) open_files().insert(*file_);
+}
+
+HeldLedger::~HeldLedger() {
+  const std::lock_guard lock(open_mutex);
+  if (file_) open_files().extract(*file_);
+}
+
+std::optional<HeldLedger::FileId> HeldLedger::file_at(const std::filesystem::path& path) {
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileId(status.st_dev, status.st_ino);
+}
+
+bool HeldLedger::lies_at(const std::filesystem::path& path) {
+  const std::optional<FileId> file = file_at(path);
+  const std::lock_guard lock(open_mutex);
+  return file && (open_files().contains(*file) || Ledger::lies_at(path));
+}
+
 void bind_ledger(nb::module_& module) {
   module.def("create_ledger", &create, nb::arg("path"), nb::arg("text").none(), nb::arg("file").none(),
              nb::arg("epsilon"), nb::rv_policy::take_ownership);
+  module.def(
+      "ledger_lies_at", [](const std::string& path) { return HeldLedger::lies_at(path); }, nb::arg("path"),
+      nb::call_guard<nb::gil_scoped_release>());
   nb::class_<HeldLedger>(module, "Ledger")
       .def(
           "__init__",

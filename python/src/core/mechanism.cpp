@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -30,8 +31,12 @@ template <typename Kind>
 nb::object release(nb::handle self, nb::handle value) {
   const auto& mechanism = nb::cast<const Kind&>(self);
   if (PyFloat_Check(value.ptr())) {
-    const Dyadic exact(PyFloat_AsDouble(value.ptr()));
-    return to_python(mechanism.integer(), mechanism.release(exact, thread_generator()));
+    const double number = PyFloat_AsDouble(value.ptr());
+    if (!std::isfinite(number)) {  // said without the number, which may be private
+      throw Error(ErrorCode::invalid_argument, "value",
+                  "value: must be a finite number; impute or drop NaN and clamp infinities first");
+    }
+    return to_python(mechanism.integer(), mechanism.release(Dyadic(number), thread_generator()));
   }
   if (PyLong_Check(value.ptr()) && !PyBool_Check(value.ptr()))
     return to_python(mechanism.integer(), mechanism.release(whole_dyadic(value), thread_generator()));

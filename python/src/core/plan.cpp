@@ -78,6 +78,8 @@ Facts described(const PlannedStatistic& planned) {
   return facts;
 }
 
+}  // namespace
+
 std::vector<std::string> columns_of(const Plan& plan) {
   std::vector<std::string> columns;
   const auto add = [&](const std::string& name) {
@@ -109,8 +111,6 @@ std::vector<std::string> texts_of(const Plan& plan) {
   }
   return columns;
 }
-
-}  // namespace
 
 void bind_plan(nb::module_& module) {
   // Both throw what Declaration does, and return (canonical TOML, facts).
@@ -151,9 +151,7 @@ void bind_plan(nb::module_& module) {
       .def_prop_ro("affordable", [](const HeldPlan& self) { return self.plan.is_affordable(); })
       .def("require_affordable", [](const HeldPlan& self) { self.plan.require_affordable(); })
       .def_prop_ro("data", [](const HeldPlan& self) { return described(self.plan.specification().data); })
-      // The columns that a release reads, each once, in the order in which the plan names them.
       .def_prop_ro("columns", [](const HeldPlan& self) { return columns_of(self.plan); })
-      // Those of them that are read as texts.
       .def_prop_ro("texts", [](const HeldPlan& self) { return texts_of(self.plan); })
       .def_prop_ro("loss_bound", [](const HeldPlan& self) { return self.plan.certificate().bound_text(); })
       .def("statistics",

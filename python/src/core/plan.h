@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "snapdp/release/plan.h"
 
@@ -24,5 +25,10 @@ struct HeldPlan {
     return Specification::parse(text, name, folder, declared);
   }
 };
+
+// The columns that a release reads, each once, in the order in which the plan names them.
+std::vector<std::string> columns_of(const Plan& plan);
+// Those of them that are read as texts.
+std::vector<std::string> texts_of(const Plan& plan);
 
 }  // namespace snapdp::python

@@ -4,10 +4,16 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/bindings.h"
@@ -16,12 +22,13 @@
 #include "core/source.h"
 #include "core/style.h"
 #include "snapdp/release/check.h"
+#include "snapdp/text.h"
 
 namespace snapdp::python {
 namespace {
 
-// What Python gives: `open` is called once the ledger has agreed, and returns the rows (HeldSource); `progress` is
-// called with a percentage; None for none.
+// What Python gives: `open` is called once the ledger has agreed, with how and which columns are read, and returns the
+// rows (HeldSource); `progress` is called with a percentage; None for none.
 struct Callbacks {
   nb::object open;
   nb::object progress;
@@ -37,15 +44,48 @@ Progress progress_of(const Callbacks& callbacks) {
   };
 }
 
-OpenSource source_of(const Callbacks& callbacks) {
-  return [&callbacks](const Declaration& declaration) {
-    const nb::gil_scoped_acquire locked;
-    const nb::object opened = callbacks.open(
-        declaration.path.string(),
-        declaration.format ? (*declaration.format == Declaration::Format::csv ? "csv" : "parquet") : "",
-        declaration.delimiter ? std::string(1, *declaration.delimiter) : std::string());
-    return nb::cast<HeldSource&>(opened).take();
+std::unique_ptr<Source> open_for(const Plan& plan, const Callbacks& callbacks) {
+  const Declaration& declaration = plan.specification().data;
+  const nb::gil_scoped_acquire locked;
+  const nb::object opened = callbacks.open(
+      declaration.path.string(),
+      declaration.format ? (*declaration.format == Declaration::Format::csv ? "csv" : "parquet") : "",
+      declaration.delimiter ? std::string(1, *declaration.delimiter) : std::string(), columns_of(plan),
+      texts_of(plan));
+  return nb::cast<HeldSource&>(opened).take();
+}
+
+// What is read is what the plan in force reads: under the ledger's declaration, which may say more than the plan's own.
+OpenSource source_of(const HeldPlan& plan, const Ledger& ledger, const Callbacks& callbacks) {
+  return [&](const Declaration&) {
+    const std::optional<Declaration> declared = Declaration::of(ledger);
+    if (!declared) return open_for(plan.plan, callbacks);
+    return open_for(Plan(plan.plan.specification().under(*declared)), callbacks);
   };
+}
+
+// Writes the record of a report that the ledger could not keep into a new file beside it, which its owner alone may
+// read. Says where it is, or why there is none; never throws, as the release is paid for.
+std::string save_beside(const Ledger& ledger, std::int64_t release, const std::string& record) noexcept {
+  try {
+    const std::string ending = ".json";
+    std::string path = ledger.path().string() + ".release-" + std::to_string(release) + "-XXXXXX" + ending;
+    const int file = ::mkstemps(path.data(), static_cast<int>(ending.size()));  // with mode 0600
+    if (file < 0) return "nor could it be written beside it";
+    std::string_view rest = record;
+    while (!rest.empty()) {
+      const ssize_t written = ::write(file, rest.data(), rest.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) break;
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+    const bool whole = rest.empty() && ::fsync(file) == 0;
+    if (::close(file) == 0 && whole) return "its record is in " + quoted_path(path);
+    ::unlink(path.c_str());
+    return "nor could it be written beside it";
+  } catch (const std::exception&) {
+    return "nor could it be written beside it";
+  }
 }
 
 ReportProvenance provenance_of(const Ledger& ledger, std::int64_t release) {
@@ -77,7 +117,9 @@ HeldReport* run(const HeldPlan& plan, HeldLedger& ledger, nb::object open, nb::o
     ReleaseOptions options;
     options.progress = progress_of(callbacks);
     options.label = label;
-    Released released = release(plan.plan.specification(), held, source_of(callbacks), options);
+    Released released = release(plan.plan.specification(), held, source_of(plan, held, callbacks), options);
+    if (!released.not_stored.empty() && released.release)
+      released.not_stored += "; " + save_beside(held, *released.release, released.report.json());
     ReportProvenance provenance;
     if (released.release) provenance = provenance_of(held, *released.release);
     return new HeldReport{std::move(released.report), released.release, std::move(provenance),
@@ -93,7 +135,7 @@ void run_dry(const HeldPlan& plan, HeldLedger& ledger, nb::object open, nb::obje
     ReleaseOptions options;
     options.progress = progress_of(callbacks);
     options.label = label;
-    static_cast<void>(dry_run(plan.plan.specification(), held, source_of(callbacks), options));
+    static_cast<void>(dry_run(plan.plan.specification(), held, source_of(plan, held, callbacks), options));
   });
 }
 
@@ -101,7 +143,7 @@ void run_dry(const HeldPlan& plan, HeldLedger& ledger, nb::object open, nb::obje
 std::pair<std::string, std::string> run_check(const HeldPlan& plan, nb::object open, nb::object progress) {
   const Callbacks callbacks{std::move(open), std::move(progress)};
   const nb::gil_scoped_release unlocked;
-  const std::unique_ptr<Source> source = source_of(callbacks)(plan.plan.specification().data);
+  const std::unique_ptr<Source> source = open_for(plan.plan, callbacks);
   const DataCheck check = check_data(plan.plan, *source, progress_of(callbacks));
   return {check.to_text(), check.to_json()};
 }

@@ -15,7 +15,11 @@ namespace {
 void take_stream(HeldSource* self, nb::handle capsule, unsigned threads) {
   auto* const stream =
       static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
-  if (stream == nullptr) throw nb::python_error();
+  if (stream == nullptr) {
+    PyErr_Clear();
+    throw Error(ErrorCode::invalid_argument, "data",
+                "data: is no Arrow stream, or its __arrow_c_stream__() returned none; give a table");
+  }
   if (stream->release == nullptr) {
     throw Error(ErrorCode::invalid_argument, "data",
                 "data: is an Arrow stream that was read before; a stream can be read once, so make it anew");
