@@ -17,6 +17,7 @@ def run(tmp_path, body):
         textwrap.dedent(
             """
             import os, signal, sys, time
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
             import pyarrow, snapdp as dp
             people = dp.dataset("d", neighbors="add-remove", columns={"age": dp.integer(0, 100)})
             ledger = dp.Ledger.create("d.ledger", people, epsilon=1)

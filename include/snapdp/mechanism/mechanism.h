@@ -56,8 +56,8 @@ class Mechanism {
   std::variant<Snapping, PrecisionSnapping, Geometric> mechanism_;
 };
 
-// The least epsilon, a multiple of 2^-60, with which the mechanism that `options` describe (whose epsilon does
-// not matter) has a tight accuracy of `accuracy` or better at `alpha`: of all real values, or with
+// The least epsilon, a multiple of 2^-60, with which the mechanism that `options` describe (whose epsilon
+// does not matter) has a tight accuracy of `accuracy` or better at `alpha`: of all real values, or with
 // options.integer of all integers. Throws invalid_argument naming "accuracy" when there is none, or when any
 // guess between the bounds is that accurate; otherwise what the mechanism throws.
 Rational epsilon_for_accuracy(const MechanismOptions& options, const Rational& accuracy,
