@@ -111,9 +111,9 @@ class PlannerTest(unittest.TestCase):
         self.wait(lambda: not self.find("#adding").is_displayed())
 
     def type_into(self, selector, text):
-        box = self.find(selector)
-        box.clear()
-        box.send_keys(text, Keys.ENTER)
+        # In one go, as a person does: a box that is cleared first loses the focus, and an answer may fill it again before
+        # the text comes.
+        self.find(selector).send_keys(Keys.CONTROL, "a", Keys.NULL, text, Keys.ENTER)
 
     def epsilon(self):
         return float(self.text("total"))

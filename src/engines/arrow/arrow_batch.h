@@ -26,7 +26,7 @@ struct ArrowCells {
   std::int64_t part_count = 0;             // and number
 
   bool valid(std::size_t place) const {
-    return validity == nullptr || ((validity[place / 8] >> (place % 8)) & 1U) != 0;
+    return validity == nullptr || (unsigned{validity[place / 8]} >> (place % 8) & 1U) != 0;
   }
   // Buffers need not be aligned.
   template <typename Value>
