@@ -50,16 +50,4 @@ std::string table_of(const Report& report, const ReportProvenance& provenance, c
   return report.to_table(style, provenance);
 }
 
-ReportProvenance provenance_of(const Ledger& ledger, std::int64_t release) {
-  ReportProvenance provenance;
-  provenance.ledger = ledger.path().filename().string();
-  try {
-    provenance.time = ledger.entry(release).time;
-    provenance.anchor = to_string(ledger.balance().anchor);
-  } catch (const Error&) {
-    return provenance;
-  }
-  return provenance;
-}
-
 }  // namespace snapdp::cli

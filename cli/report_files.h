@@ -3,12 +3,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "files.h"
-#include "snapdp/privacy/ledger.h"
 #include "snapdp/release/report.h"
 
 namespace snapdp::cli {
@@ -36,9 +34,5 @@ void write_report_files(const Report& report, const ReportProvenance& provenance
 
 // The table for standard output.
 std::string table_of(const Report& report, const ReportProvenance& provenance, const std::string& digits);
-
-// What the ledger knows of the release; what it cannot tell now is left empty, because a report that was paid
-// for is shown without it.
-ReportProvenance provenance_of(const Ledger& ledger, std::int64_t release);
 
 }  // namespace snapdp::cli

@@ -28,22 +28,6 @@ constexpr std::size_t most_files = 1000;
   throw Error(ErrorCode::invalid_argument, parameter, parameter + ": " + message);
 }
 
-std::string code_name(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::invalid_argument:
-      return "invalid_argument";
-    case ErrorCode::mismatch:
-      return "mismatch";
-    case ErrorCode::budget_refused:
-      return "budget_refused";
-    case ErrorCode::bad_data:
-      return "bad_data";
-    case ErrorCode::io:
-      break;
-  }
-  return "io";
-}
-
 std::string text_of(const Json& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end() || !found->is_string()) refuse(key, "a text is missing");
@@ -383,7 +367,7 @@ PageAnswer Planner::answer(const PageRequest& request) const {
     }
   } catch (const Error& error) {
     PageAnswer answer = json_answer(
-        {{"code", code_name(error.code())}, {"parameter", error.parameter()}, {"message", error.what()}});
+        {{"code", to_string(error.code())}, {"parameter", error.parameter()}, {"message", error.what()}});
     answer.status = 422;
     return answer;
   }

@@ -21,6 +21,23 @@ enum class ErrorCode {
   io,                // a file, the engine or the system generator failed
 };
 
+// "invalid_argument".
+inline std::string to_string(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+      return "invalid_argument";
+    case ErrorCode::mismatch:
+      return "mismatch";
+    case ErrorCode::budget_refused:
+      return "budget_refused";
+    case ErrorCode::bad_data:
+      return "bad_data";
+    case ErrorCode::io:
+      break;
+  }
+  return "io";
+}
+
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, std::string parameter, const std::string& message)

@@ -114,6 +114,18 @@ std::string Plan::to_html(const std::optional<LedgerBalance>& ledger) const {
   return plan_html(model_of_plan(*this, true, ledger), variants, ledger);
 }
 
+ReportProvenance provenance_of(const Ledger& ledger, std::int64_t release) {
+  ReportProvenance provenance;
+  provenance.ledger = ledger.path().filename().string();
+  try {
+    provenance.time = ledger.entry(release).time;
+    provenance.anchor = to_string(ledger.balance().anchor);
+  } catch (const Error&) {
+    return provenance;
+  }
+  return provenance;
+}
+
 Report::Report(std::shared_ptr<const ReportModel> model, std::string json)
     : model_(std::move(model)), json_(std::move(json)) {}
 

@@ -25,9 +25,7 @@ std::vector<DecimalBounds> bounds_of(const ShownStatistic& statistic) {
 // What the kind alone says.
 NumberRange range_of_kind(const ReportModel& model, const ShownStatistic& statistic) {
   const std::vector<DecimalBounds> bounds = bounds_of(statistic);
-  if (statistic.hierarchy)
-    return bounds.empty() ? NumberRange{} : NumberRange{bounds.front().lower, bounds.front().upper};
-  if (statistic.difference)
+  if (statistic.hierarchy || statistic.difference)
     return bounds.empty() ? NumberRange{} : NumberRange{bounds.front().lower, bounds.front().upper};
   const Kind* kind = find_kind(statistic.kind);
   if (kind == nullptr) return {};

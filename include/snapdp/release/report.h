@@ -30,6 +30,10 @@ struct ReportProvenance {
   std::string ledger;  // the name of its file, for commands that a reader may repeat
 };
 
+// What the ledger knows of the release; what it cannot tell now is left empty, because a report that was paid
+// for is shown without it.
+ReportProvenance provenance_of(const Ledger& ledger, std::int64_t release);
+
 class Report {
  public:
   // values[i][j]: the released vector of measurement j of statistic i of the plan. `release` is absent when

@@ -7,26 +7,10 @@
 namespace snapdp::python {
 namespace {
 
-const char* name_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::invalid_argument:
-      return "invalid_argument";
-    case ErrorCode::mismatch:
-      return "mismatch";
-    case ErrorCode::budget_refused:
-      return "budget_refused";
-    case ErrorCode::bad_data:
-      return "bad_data";
-    case ErrorCode::io:
-      return "io";
-  }
-  return "io";
-}
-
 void raise(const Error& error) {
   const nb::object exception =
       nb::module_::import_("snapdp._errors")
-          .attr("from_code")(name_of(error.code()), nb::str(error.parameter().c_str()),
+          .attr("from_code")(to_string(error.code()).c_str(), nb::str(error.parameter().c_str()),
                              nb::str(error.what()));
   PyErr_SetObject(exception.type().ptr(), exception.ptr());
 }

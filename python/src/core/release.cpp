@@ -88,18 +88,6 @@ std::string save_beside(const Ledger& ledger, std::int64_t release, const std::s
   }
 }
 
-ReportProvenance provenance_of(const Ledger& ledger, std::int64_t release) {
-  ReportProvenance provenance;
-  provenance.ledger = ledger.path().filename().string();
-  try {
-    provenance.time = ledger.entry(release).time;
-    provenance.anchor = to_string(ledger.balance().anchor);
-  } catch (const Error&) {
-    return provenance;
-  }
-  return provenance;
-}
-
 // A report with what its ledger says of it.
 struct HeldReport {
   Report report;
