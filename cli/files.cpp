@@ -59,7 +59,7 @@ std::string shown(const NamedFile& file) {
   return file.name + " = " + quoted_path(file.path.string());
 }
 
-[[noreturn]] void refuse_file(const NamedFile& file, const std::string& rule) {
+[[noreturn]] void refuse(const NamedFile& file, const std::string& rule) {
   throw Error(ErrorCode::invalid_argument, file.name, shown(file) + ": " + rule);
 }
 
@@ -84,7 +84,7 @@ std::vector<Member> members_of(const Files& files) {
   return members;
 }
 
-void check_redirection(const std::vector<Member>& members) {
+void check_standard_output(const std::vector<Member>& members) {
   struct stat stream = {};
   if (::fstat(STDOUT_FILENO, &stream) != 0) return;
   for (const Member& member : members) {
@@ -99,12 +99,11 @@ void check_redirection(const std::vector<Member>& members) {
 
 // An output replaces no ledger and plants no journal.
 void check_output(const NamedFile& file) {
-  if (Ledger::lies_at(file.path))
-    refuse_file(file, "is a ledger, which no output replaces; choose another name");
+  if (Ledger::lies_at(file.path)) refuse(file, "is a ledger, which no output replaces; choose another name");
   const std::string path = resolved(file.path).string();
   for (const std::string suffix : companions) {
     if (path.ends_with(suffix) && Ledger::lies_at(path.substr(0, path.size() - suffix.size())))
-      refuse_file(file, "is the name of a ledger's journal, which no output replaces; choose another name");
+      refuse(file, "is the name of a ledger's journal, which no output replaces; choose another name");
   }
 }
 
@@ -116,13 +115,12 @@ void check_distinct(const Files& files) {
     if (written.role == Role::read) continue;
     for (const Member& other : members) {
       if (other.group == written.group || !same_file(written.file.path, other.file.path)) continue;
-      refuse_file(written.file,
-                  "is the file " + other.shown +
-                      " too; what this command writes may be nothing that it reads or keeps; choose "
-                      "another name");
+      refuse(written.file, "is the file " + other.shown +
+                               " too; what this command writes may be nothing that it reads or keeps; choose "
+                               "another name");
     }
   }
-  check_redirection(members);
+  check_standard_output(members);
 }
 
 void check_outputs(const Files& files) {

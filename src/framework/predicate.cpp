@@ -21,7 +21,7 @@ class Predicate::Node {
 
 namespace {
 
-[[noreturn]] void refuse_condition(const std::string& message) {
+[[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorCode::invalid_argument, "where", "where: " + message);
 }
 
@@ -77,9 +77,8 @@ class Compared final : public Predicate::Node {
   }
   void require_fits(const VectorDomain& domain) const override {
     if (column_ >= domain.columns().size() || domain.columns()[column_].type != type) {
-      refuse_condition("column #" + std::to_string(column_) + " is compared as " +
-                       describe(AtomDomain{type, false, false, {}}) + ", but the rows are " +
-                       describe(Domain(domain)));
+      refuse("column #" + std::to_string(column_) + " is compared as " +
+             describe(AtomDomain{type, false, false, {}}) + ", but the rows are " + describe(Domain(domain)));
     }
   }
   std::string description() const override {
@@ -105,8 +104,8 @@ class Decided final : public Predicate::Node {
   }
   void require_fits(const VectorDomain& domain) const override {
     if (column_ >= domain.columns().size() || domain.columns()[column_].type != AtomType::integer) {
-      refuse_condition("column #" + std::to_string(column_) +
-                       " is compared as an integer, but the rows are " + describe(Domain(domain)));
+      refuse("column #" + std::to_string(column_) + " is compared as an integer, but the rows are " +
+             describe(Domain(domain)));
     }
   }
   std::string description() const override { return "#" + std::to_string(column_) + " " + shown_; }
@@ -209,7 +208,7 @@ Predicate Predicate::compare(std::size_t column, AtomType type, Comparison compa
     case AtomType::real: {
       const double nearest = to_double_nearest(number);
       if (!std::isfinite(nearest))
-        refuse_condition(to_string(number) + " is beyond the largest double; compare with a smaller number");
+        refuse(to_string(number) + " is beyond the largest double; compare with a smaller number");
       return Predicate(std::make_shared<RealNode>(column, comparison, nearest, to_string(number)));
     }
     case AtomType::integer:
@@ -217,13 +216,13 @@ Predicate Predicate::compare(std::size_t column, AtomType type, Comparison compa
     case AtomType::text:
       break;
   }
-  refuse_condition("text cannot be compared with the number " + to_string(number) + "; put it in quotes");
+  refuse("text cannot be compared with the number " + to_string(number) + "; put it in quotes");
 }
 
 Predicate Predicate::compare(std::size_t column, Comparison comparison, std::string text) {
   const FloatEnvironment environment;
   if (comparison != Comparison::equal && comparison != Comparison::not_equal) {
-    refuse_condition("texts have no order here; use =, != or in");
+    refuse("texts have no order here; use =, != or in");
   }
   std::string shown = std::to_string(text.size()) + ":" + text;
   return Predicate(std::make_shared<TextNode>(column, comparison, std::move(text), std::move(shown)));
@@ -231,7 +230,7 @@ Predicate Predicate::compare(std::size_t column, Comparison comparison, std::str
 
 Predicate Predicate::one_of(std::size_t column, AtomType type, const std::vector<Rational>& numbers) {
   const FloatEnvironment environment;
-  if (numbers.empty()) refuse_condition("in needs at least one constant");
+  if (numbers.empty()) refuse("in needs at least one constant");
   std::vector<std::shared_ptr<const Node>> parts;
   for (const Rational& number : numbers)
     parts.push_back(compare(column, type, Comparison::equal, number).node_);
@@ -240,7 +239,7 @@ Predicate Predicate::one_of(std::size_t column, AtomType type, const std::vector
 
 Predicate Predicate::one_of(std::size_t column, const std::vector<std::string>& texts) {
   const FloatEnvironment environment;
-  if (texts.empty()) refuse_condition("in needs at least one constant");
+  if (texts.empty()) refuse("in needs at least one constant");
   std::vector<std::shared_ptr<const Node>> parts;
   for (const std::string& text : texts) parts.push_back(compare(column, Comparison::equal, text).node_);
   return Predicate(std::make_shared<Joined>(false, std::move(parts)));

@@ -310,7 +310,7 @@ bool is_far(double unclamped, const AccuracyQuery& query, double lower, double u
          });
 }
 
-void check_clamped(const AccuracyQuery& query) {
+void check(const AccuracyQuery& query) {
   check_noise(query.noise);
   if (query.noise.kind == NoiseKind::notes) {
     option_checks::refuse("noise", "\"precision\"", "only tight_accuracy() knows its arithmetic");
@@ -334,7 +334,7 @@ bool is_below_unclamped(double a, const AccuracyQuery& query) {
 
 double mechanism_internal::searched_clamped_accuracy(const AccuracyQuery& query) {
   const FloatEnvironment environment;
-  check_clamped(query);
+  check(query);
   const double lower = *query.noise.lower;
   const double upper = *query.noise.upper;
   const double range = width(lower, upper);
@@ -347,7 +347,7 @@ double mechanism_internal::searched_clamped_accuracy(const AccuracyQuery& query)
 
 double clamped_accuracy(const AccuracyQuery& query) {
   const FloatEnvironment environment;
-  check_clamped(query);
+  check(query);
   if (!query.noise.lower || !query.noise.upper) return unclamped_accuracy(query).in_all;
   if (query.values) {
     AccuracyQuery reals = query;

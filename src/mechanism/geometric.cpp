@@ -40,7 +40,7 @@ constexpr std::array<double, block> repeated(double value) {
   return result;
 }
 
-std::optional<double> whole_bound(const char* name, std::optional<double> bound) {
+std::optional<double> checked_bound(const char* name, std::optional<double> bound) {
   if (!bound) return bound;
   if (!std::isfinite(*bound)) {
     refuse(name, to_string(*bound), "must be a finite number; leave the bound out when there is none");
@@ -100,8 +100,8 @@ Geometric::Geometric(const MechanismOptions& options)
         "must be an integer, as it is the distance of two integers; use Laplace noise for other statistics");
   }
   noise_.scale = checked_scale(epsilon_, sensitivity());
-  noise_.lower = whole_bound("lower", options.lower);
-  noise_.upper = whole_bound("upper", options.upper);
+  noise_.lower = checked_bound("lower", options.lower);
+  noise_.upper = checked_bound("upper", options.upper);
   check_order(lower(), upper());
   constants_ = constants_for(scale());
 }

@@ -21,7 +21,7 @@ namespace {
 
 using namespace option_checks;
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::optional<double> checked_bound(const char* name, std::optional<double> bound, Grid grid, bool integer) {
   if (!bound) return bound;
@@ -53,8 +53,8 @@ detail::SnapConstants constants_for(double scale, Grid grid, const std::optional
                       constants.ratio <= snap_kernel::greatest_ratio &&
                       scale <= snap_kernel::greatest_scale && constants.grid <= snap_kernel::greatest_grid;
   constants.limit = usable ? 0.5 - snap_kernel::margin(constants.ratio) : 0.0;
-  constants.lower = lower.value_or(-infinite);
-  constants.upper = upper.value_or(infinite);
+  constants.lower = lower.value_or(-infinity);
+  constants.upper = upper.value_or(infinity);
   constants.narrow = std::max(std::fabs(constants.lower), std::fabs(constants.upper)) <=
                      std::ldexp(snap_kernel::narrow_steps, exponent);
   return constants;

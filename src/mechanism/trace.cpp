@@ -20,7 +20,7 @@ enum Field : std::size_t {
   value,
   grid,
   precision,
-  sign_of_noise,
+  sign,
   uniform_bits,
   output
 };
@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 10> names = {"epsilon",      "sensitivity
                                                     "value",        "grid",        "precision", "sign",
                                                     "uniform_bits", "output"};
 
-[[noreturn]] void refuse_line(std::size_t line, std::string_view column, const std::string& rule) {
+[[noreturn]] void refuse(std::size_t line, std::string_view column, const std::string& rule) {
   std::string where = "line " + std::to_string(line);
   if (!column.empty()) where += ", column " + std::string(column);
   throw Error(ErrorCode::bad_data, std::string(column.empty() ? "vectors" : column), where + ": " + rule);
@@ -70,15 +70,14 @@ struct Header {
 Header parse_header(std::string_view line) {
   const std::vector<std::string_view> cells = split(line);
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (cells[i].empty())
-      refuse_line(1, "", "a column without a name; begin with the header of column names");
+    if (cells[i].empty()) refuse(1, "", "a column without a name; begin with the header of column names");
     const std::string column = shown_text(cells[i].substr(0, 40));
     if (std::find(names.begin(), names.end(), cells[i]) == names.end()) {
-      refuse_line(1, column, "is not a column of these vectors; remove it or correct its name");
+      refuse(1, column, "is not a column of these vectors; remove it or correct its name");
     }
     if (std::find(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(i), cells[i]) !=
         cells.begin() + static_cast<std::ptrdiff_t>(i)) {
-      refuse_line(1, column, "occurs twice; remove one");
+      refuse(1, column, "occurs twice; remove one");
     }
   }
   const auto has = [&](Field column) {
@@ -86,13 +85,12 @@ Header parse_header(std::string_view line) {
   };
   Header header = {{}, cells.size(), has(precision)};
   if (header.precision_mode && has(grid)) {
-    refuse_line(1, names[precision],
-                "implies a grid and does not go with the column grid; remove one of the two");
+    refuse(1, names[precision], "implies a grid and does not go with the column grid; remove one of the two");
   }
   for (std::size_t name = 0; name < names.size(); ++name) {
     if (name == (header.precision_mode ? grid : precision)) continue;
     const auto found = std::find(cells.begin(), cells.end(), names[name]);
-    if (found == cells.end()) refuse_line(1, names[name], "is missing from the header; add it");
+    if (found == cells.end()) refuse(1, names[name], "is missing from the header; add it");
     header.place[name] = static_cast<std::size_t>(found - cells.begin());
   }
   return header;
@@ -106,7 +104,7 @@ class TraceRow {
 
   std::string_view text(Field column) const { return cells_[header_.place[column]]; }
   [[noreturn]] void refuse(Field column, const std::string& rule) const {
-    refuse_line(line_, names[column], rule);
+    snapdp::refuse(line_, names[column], rule);
   }
 
   Rational number(Field column) const {
@@ -147,8 +145,8 @@ class TraceRow {
   bool precision_mode() const { return header_.precision_mode; }
 
   bool minus() const {
-    if (text(sign_of_noise) != "1" && text(sign_of_noise) != "-1") refuse(sign_of_noise, "must be 1 or -1");
-    return text(sign_of_noise) == "-1";
+    if (text(sign) != "1" && text(sign) != "-1") refuse(sign, "must be 1 or -1");
+    return text(sign) == "-1";
   }
 
   // The words of the sample (see snapping.h), the last one filled up with ones or zeros.
@@ -251,19 +249,19 @@ std::string trace(std::string_view vectors, const ReplayOptions& options) {
     }
     const std::vector<std::string_view> cells = split(text);
     if (cells.size() != header.columns) {
-      refuse_line(line, "",
-                  "has " + std::to_string(cells.size()) + " cells where the header has " +
-                      std::to_string(header.columns));
+      refuse(line, "",
+             "has " + std::to_string(cells.size()) + " cells where the header has " +
+                 std::to_string(header.columns));
     }
     double recomputed = 0;
     try {
       recomputed = recompute(TraceRow(header, cells, line), options);
     } catch (const Error& error) {
       if (error.parameter() == "tape") {
-        refuse_line(line, names[uniform_bits], "these bits do not decide the output; give more of them");
+        refuse(line, names[uniform_bits], "these bits do not decide the output; give more of them");
       }
       if (error.code() == ErrorCode::bad_data) throw;
-      refuse_line(line, error.parameter(), error.what());
+      refuse(line, error.parameter(), error.what());
     }
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (i > 0) result += ',';

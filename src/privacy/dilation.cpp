@@ -17,11 +17,11 @@ namespace {
 
 using certified::Wide;
 
-constexpr mpfr_prec_t working_bits = 160;
+constexpr mpfr_prec_t bits = 160;
 constexpr long most_epsilon = 10'000;
 constexpr long most_outputs = 1'000'000;
 
-[[noreturn]] void refuse_dilation(const char* parameter, const std::string& message) {
+[[noreturn]] void refuse(const char* parameter, const std::string& message) {
   throw Error(ErrorCode::invalid_argument, parameter, parameter + message);
 }
 
@@ -46,15 +46,15 @@ void require_disjoint(const char* parameter, std::vector<LogInterval> intervals)
   for (std::size_t i = 1; i < intervals.size(); ++i) {
     const std::optional<Rational>& end = intervals[i - 1].to;
     if (!end || !intervals[i].from || *end > *intervals[i].from)
-      refuse_dilation(parameter, ": two of them overlap; an outcome of V is one output's only");
+      refuse(parameter, ": two of them overlap; an outcome of V is one output's only");
   }
 }
 
 void require_epsilon(const Rational& epsilon) {
-  if (epsilon < 0) refuse_dilation("epsilon", " = " + to_string(epsilon) + ": must not be negative");
+  if (epsilon < 0) refuse("epsilon", " = " + to_string(epsilon) + ": must not be negative");
   if (epsilon > most_epsilon) {
-    refuse_dilation("epsilon", " = " + to_string(epsilon) + ": must be at most " +
-                                   std::to_string(most_epsilon) + "; more protects nobody");
+    refuse("epsilon", " = " + to_string(epsilon) + ": must be at most " + std::to_string(most_epsilon) +
+                          "; more protects nobody");
   }
 }
 
@@ -99,7 +99,7 @@ std::optional<Integer> index_of(const std::optional<double>& bound, const Ration
 }
 
 Enclosure power_of_e(const Rational& x) {
-  const Wide::Precision precision(working_bits, false);
+  const Wide::Precision precision(bits, false);
   return ends(exp(Wide(x)));
 }
 
@@ -190,47 +190,44 @@ class ShiftSearch {
 void check_question(const DilationQuestion& question, const Rational& value) {
   const Noise& noise = question.noise;
   if (noise.kind == NoiseKind::geometric) {
-    refuse_dilation(
-        "noise",
-        " = \"geometric\": dilation looks at all numbers up to the sensitivity apart, and geometric noise "
-        "is private for integers only");
+    refuse("noise",
+           " = \"geometric\": dilation looks at all numbers up to the sensitivity apart, and geometric noise "
+           "is private for integers only");
   }
   if (noise.kind == NoiseKind::notes) {
-    refuse_dilation(
+    refuse(
         "noise",
         " = \"precision\": arithmetic of p bits takes finitely many values, which a dilation may miss; use "
         "exact mode");
   }
   if (!(noise.scale.up() > 0) || !std::isfinite(noise.scale.up()))
-    refuse_dilation("scale", " = " + to_string(noise.scale.up()) + ": must be positive and finite");
+    refuse("scale", " = " + to_string(noise.scale.up()) + ": must be positive and finite");
   if (noise.lower && noise.upper && *noise.lower >= *noise.upper) {
-    refuse_dilation(
-        "lower", " = " + to_string(*noise.lower) + ": must be less than upper = " + to_string(*noise.upper));
+    refuse("lower",
+           " = " + to_string(*noise.lower) + ": must be less than upper = " + to_string(*noise.upper));
   }
   const Rational sensitivity = noise.sensitivity.rational();
   if (sensitivity <= 0) {
-    refuse_dilation("sensitivity", " = " + to_string(sensitivity) + ": must be greater than 0");
+    refuse("sensitivity", " = " + to_string(sensitivity) + ": must be greater than 0");
   }
   if (question.epsilon <= 0)
-    refuse_dilation("epsilon", " = " + to_string(question.epsilon) + ": must be greater than 0");
+    refuse("epsilon", " = " + to_string(question.epsilon) + ": must be greater than 0");
   const std::string limit = std::to_string(greatest_dilation);
   if (question.epsilon > greatest_dilation) {
-    refuse_dilation("epsilon", " = " + to_string(question.epsilon) +
-                                   ": dilations are checked for losses up to " + limit +
-                                   ", because e^epsilon has as many digits");
+    refuse("epsilon", " = " + to_string(question.epsilon) + ": dilations are checked for losses up to " +
+                          limit + ", because e^epsilon has as many digits");
   }
   if (sensitivity > greatest_dilation * noise.scale.exact()) {
-    refuse_dilation("sensitivity", " = " + to_string(sensitivity) + ": dilations are checked up to e^" +
-                                       limit + ", a sensitivity of " + limit + " noise scales");
+    refuse("sensitivity", " = " + to_string(sensitivity) + ": dilations are checked up to e^" + limit +
+                              ", a sensitivity of " + limit + " noise scales");
   }
   if (question.tolerance < Rational(1e-30) || question.tolerance > Rational(1, 10)) {
-    refuse_dilation("tolerance", " = " + to_string(question.tolerance) + ": must lie between 1e-30 and 0.1");
+    refuse("tolerance", " = " + to_string(question.tolerance) + ": must lie between 1e-30 and 0.1");
   }
   const bool below = noise.lower && value < Rational(*noise.lower);
   if (below || (noise.upper && value > Rational(*noise.upper))) {
-    refuse_dilation("value", " = " + to_string(value) +
-                                 ": lies beyond the bounds, where values are clamped to " +
-                                 to_string(below ? *noise.lower : *noise.upper) + "; check that one");
+    refuse("value", " = " + to_string(value) + ": lies beyond the bounds, where values are clamped to " +
+                        to_string(below ? *noise.lower : *noise.upper) + "; check that one");
   }
 }
 
@@ -250,29 +247,28 @@ void check_outputs(const Noise& noise, const Rational& value, const Rational& de
   const Integer outputs = ceil(Rational(width / step)) + 2;
   if (outputs <= most_dilated_outputs) return;
   const Rational coarser = width / static_cast<unsigned long>(most_dilated_outputs - 2);
-  refuse_dilation("grid", " = " + to_string(noise.grid) + ": there are " + outputs.get_str() +
-                              " outputs within " + to_string(depth) +
-                              " noise scales of the value, and at most " +
-                              std::to_string(most_dilated_outputs) +
-                              " are checked; every grid is equally private, so take " +
-                              to_string(Grid::at_least(coarser)) + " or a coarser one");
+  refuse("grid", " = " + to_string(noise.grid) + ": there are " + outputs.get_str() + " outputs within " +
+                     to_string(depth) + " noise scales of the value, and at most " +
+                     std::to_string(most_dilated_outputs) +
+                     " are checked; every grid is equally private, so take " +
+                     to_string(Grid::at_least(coarser)) + " or a coarser one");
 }
 
 }  // namespace
 
 Enclosure UniformPowerLaw::probability(const LogInterval& interval) const {
   if (is_empty(interval)) return {0, 0};
-  const Wide::Precision precision(working_bits, false);
+  const Wide::Precision precision(bits, false);
   return uniform_power(interval);
 }
 
 LatticePowerLaw::LatticePowerLaw(Rational step) : step_(std::move(step)) {
-  if (step_ <= 0) refuse_dilation("step", " = " + to_string(step_) + ": must be greater than 0");
+  if (step_ <= 0) refuse("step", " = " + to_string(step_) + ": must be greater than 0");
 }
 
 Enclosure LatticePowerLaw::probability(const LogInterval& interval) const {
   if (is_empty(interval)) return {0, 0};
-  const Wide::Precision precision(working_bits, false);
+  const Wide::Precision precision(bits, false);
   // The first and the last k inside.
   std::optional<Integer> first;
   std::optional<Integer> last;
@@ -292,7 +288,7 @@ Enclosure LatticePowerLaw::probability(const LogInterval& interval) const {
 }
 
 std::vector<LogInterval> output_intervals(const Noise& noise, const Rational& value, const Rational& depth) {
-  if (depth <= 0) refuse_dilation("depth", " = " + to_string(depth) + ": must be greater than 0");
+  if (depth <= 0) refuse("depth", " = " + to_string(depth) + ": must be greater than 0");
   const Rational scale = noise.scale.exact();
   const Rational step = noise.grid.spacing().rational();
   Rational y = value;
@@ -345,7 +341,7 @@ Enclosure lifting_divergence(const DilationLaw& law, const std::vector<LogInterv
 Enclosure dilation_divergence(const DilationLaw& law, const std::vector<LogInterval>& intervals,
                               const Rational& epsilon, const Rational& reach, const Rational& tolerance,
                               int most_pieces) {
-  if (reach < 0) refuse_dilation("reach", " = " + to_string(reach) + ": must not be negative");
+  if (reach < 0) refuse("reach", " = " + to_string(reach) + ": must not be negative");
   return dilation_divergence(law, intervals, epsilon, Shifts{-reach, reach}, tolerance, most_pieces);
 }
 
@@ -355,10 +351,10 @@ Enclosure dilation_divergence(const DilationLaw& law, const std::vector<LogInter
   require_epsilon(epsilon);
   require_disjoint("intervals", intervals);
   if (shifts.from > shifts.to) {
-    refuse_dilation("shifts", " from " + to_string(shifts.from) + " to " + to_string(shifts.to) +
-                                  ": must not end before they begin");
+    refuse("shifts", " from " + to_string(shifts.from) + " to " + to_string(shifts.to) +
+                         ": must not end before they begin");
   }
-  if (tolerance <= 0) refuse_dilation("tolerance", " = " + to_string(tolerance) + ": must be greater than 0");
+  if (tolerance <= 0) refuse("tolerance", " = " + to_string(tolerance) + ": must be greater than 0");
   return ShiftSearch(law, intervals, epsilon).enclosure(shifts, tolerance, most_pieces);
 }
 
@@ -380,9 +376,8 @@ DilationCheck check_dilation(const DilationQuestion& question, const Rational& v
   check.delta = dilation_divergence(UniformPowerLaw(), intervals, question.epsilon, check.shifts,
                                     question.tolerance, most_pieces);
   if (check.delta.lower == 0 && check.delta.upper > question.tolerance) {
-    refuse_dilation("tolerance", " = " + to_string(question.tolerance) +
-                                     ": not reached: delta may be as large as " +
-                                     to_string(to_double_up(check.delta.upper)) + "; raise it");
+    refuse("tolerance", " = " + to_string(question.tolerance) + ": not reached: delta may be as large as " +
+                            to_string(to_double_up(check.delta.upper)) + "; raise it");
   }
   return check;
 }

@@ -10,7 +10,7 @@ using namespace privacy_internal;
 
 namespace {
 
-[[noreturn]] void refuse_release(const char* parameter, const std::string& message) {
+[[noreturn]] void refuse(const char* parameter, const std::string& message) {
   throw Error(ErrorCode::mismatch, parameter, std::string(parameter) + ": " + message);
 }
 
@@ -19,22 +19,20 @@ void require_neighbors(const LedgerIdentity& identity, const Debit& debit) {
   const Metric wanted = metric_of(identity.neighbors);
   const bool of_units = debit.metric == Metric::unit_distance && !identity.privacy_unit.empty();
   if (debit.metric != wanted && !of_units) {
-    refuse_release("metric", "the ledger is for " + to_string(identity.neighbors) +
-                                 " neighbors, the release protects neighbors by the " +
-                                 to_string(debit.metric) + "; nothing was debited. Build the chain on the " +
-                                 to_string(wanted));
+    refuse("metric", "the ledger is for " + to_string(identity.neighbors) +
+                         " neighbors, the release protects neighbors by the " + to_string(debit.metric) +
+                         "; nothing was debited. Build the chain on the " + to_string(wanted));
   }
   if (of_units && debit.unit != identity.privacy_unit) {
-    refuse_release("unit", "the ledger is for the privacy units in " + quoted_text(identity.privacy_unit) +
-                               ", the release protects those in " + quoted_text(debit.unit) +
-                               "; nothing was debited. Use the ledger's unit");
+    refuse("unit", "the ledger is for the privacy units in " + quoted_text(identity.privacy_unit) +
+                       ", the release protects those in " + quoted_text(debit.unit) +
+                       "; nothing was debited. Use the ledger's unit");
   }
   if ((identity.privacy_unit.empty() || of_units) && debit.distance != 1) {
-    refuse_release("distance",
-                   "the release protects neighbors " + to_string(debit.distance) +
-                       (of_units ? " units" : " rows") +
-                       " apart, the ledger counts losses for one; nothing was debited. Use distance 1" +
-                       (of_units ? "" : ", or a ledger of the privacy unit"));
+    refuse("distance", "the release protects neighbors " + to_string(debit.distance) +
+                           (of_units ? " units" : " rows") +
+                           " apart, the ledger counts losses for one; nothing was debited. Use distance 1" +
+                           (of_units ? "" : ", or a ledger of the privacy unit"));
   }
 }
 

@@ -43,7 +43,7 @@ std::string rows_text(const Specification& specification) {
   return text;
 }
 
-bool is_decimal(char c) {
+bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
@@ -54,10 +54,10 @@ std::string shown_step(const std::string& description) {
   std::string text;
   for (std::size_t i = 0; i < description.size();) {
     std::size_t bar = i;
-    while (bar < description.size() && is_decimal(description[bar])) ++bar;
+    while (bar < description.size() && is_digit(description[bar])) ++bar;
     std::size_t end = bar;
     if (bar > i && end < description.size() && description[end] == '/') ++end;
-    while (end > bar && end < description.size() && is_decimal(description[end])) ++end;
+    while (end > bar && end < description.size() && is_digit(description[end])) ++end;
     if (end > bar + least_digits) {
       const Rational fraction(Integer(description.substr(i, bar - i), 10),
                               Integer(description.substr(bar + 1, end - bar - 1), 10));

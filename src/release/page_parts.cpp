@@ -8,7 +8,7 @@
 namespace snapdp::release_internal {
 namespace {
 
-Html style_swatch(const char* style) {
+Html swatch(const char* style) {
   Html html;
   return html << "<svg aria-hidden=\"true\"><rect class=\"" << style
               << "\" x=\".6\" y=\".6\" width=\"20.8\" height=\"12.8\"/></svg>";
@@ -60,10 +60,10 @@ Html budget_bar(const Rational& before, const Rational& now, const Rational& lef
     strip.line(spent, 1, 25, "sep").box(0, 1, 1, 24, "frame");
     html << strip.finish();
   }
-  return html << "<ul class=\"key\"><li>" << style_swatch("o") << "before: " << short_number(before)
-              << "</li><li>" << style_swatch(style) << now_is << ": " << short_number(now) << "</li><li>"
-              << style_swatch("frame") << (planned ? "would remain: " : "remaining: ")
-              << short_number_down(left) << "</li></ul></div>\n";
+  return html << "<ul class=\"key\"><li>" << swatch("o") << "before: " << short_number(before) << "</li><li>"
+              << swatch(style) << now_is << ": " << short_number(now) << "</li><li>" << swatch("frame")
+              << (planned ? "would remain: " : "remaining: ") << short_number_down(left)
+              << "</li></ul></div>\n";
 }
 
 Html column_head(const char* text, const char* style) {

@@ -37,7 +37,7 @@ std::string shown_shortly(const Dyadic& value) {
                                                                           : shown(value.rational());
 }
 
-double given_bound(const char* name, const std::optional<double>& bound) {
+double checked_bound(const char* name, const std::optional<double>& bound) {
   if (!bound) {
     throw Error(ErrorCode::invalid_argument, name,
                 std::string(name) +
@@ -156,8 +156,8 @@ PrecisionSnapping::PrecisionSnapping(const MechanismOptions& options)
              .kind = NoiseKind::notes,
              .coordinates = checked_coordinates(options.coordinates)} {
   const FloatEnvironment environment;
-  noise_.lower = given_bound("lower", options.lower);
-  noise_.upper = given_bound("upper", options.upper);
+  noise_.lower = checked_bound("lower", options.lower);
+  noise_.upper = checked_bound("upper", options.upper);
   check_order(noise_.lower, noise_.upper);
   center_ = scale_by_power_of_two(Dyadic(lower()) + Dyadic(upper()), -1);
   half_width_ = scale_by_power_of_two(Dyadic(upper()) - Dyadic(lower()), -1);
