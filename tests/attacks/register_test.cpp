@@ -11,7 +11,7 @@ namespace snapdp::attacks {
 namespace {
 
 TEST(AttackRegister, NamesEveryTestSuite) {
-  std::ifstream file(SNAPDP_DOCS "/attacks.md");
+  std::ifstream file(SNAPDP_SOURCE "/docs/attacks.md");
   ASSERT_TRUE(file.is_open());
   // The last column: names with commas between.
   std::set<std::string> named;

@@ -246,10 +246,10 @@ TEST_F(RealDataTest, PeopleWithSeveralRows) {
 
 // The example of this repository: the plan's accuracies, and the truth within those of a release at a smaller alpha.
 TEST_F(RealDataTest, TheExampleOfTheRepository) {
-  const std::string file = SNAPDP_EXAMPLES "/rand_hie.csv";
+  const std::string file = SNAPDP_SOURCE "/examples/rand_hie.csv";
   const Columns columns = read_columns(file);
-  std::string toml = read_text(SNAPDP_EXAMPLES "/rand_hie.toml");
-  const Json plan = json_of({"plan", SNAPDP_EXAMPLES "/rand_hie.toml", "--json"});
+  std::string toml = read_text(SNAPDP_SOURCE "/examples/rand_hie.toml");
+  const Json plan = json_of({"plan", SNAPDP_SOURCE "/examples/rand_hie.toml", "--json"});
   EXPECT_LE(plan.at("statistics").at(0).at("accuracy").at("tight"), 0.25);
   for (std::size_t at = 0; (at = toml.find("epsilon = \"0.", at)) != std::string::npos; at += 10) {
     toml.insert(at, "alpha = \"1e-12\"\n");

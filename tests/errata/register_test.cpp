@@ -8,8 +8,8 @@
 namespace {
 
 TEST(ErrataRegister, EveryErratumHasATestAndTheReverse) {
-  std::ifstream document(SNAPDP_DOCS "/errata.md");
-  ASSERT_TRUE(document) << SNAPDP_DOCS "/errata.md";
+  std::ifstream document(SNAPDP_SOURCE "/docs/errata.md");
+  ASSERT_TRUE(document) << SNAPDP_SOURCE "/docs/errata.md";
   // "### 7. What is wrong" and "Test: `Errata.Name`".
   const std::string heading = "### ";
   const std::string test = "Test: `Errata.";

@@ -10,7 +10,7 @@
 
 namespace {
 
-const std::filesystem::path docs = SNAPDP_DOCS;
+const std::filesystem::path docs = SNAPDP_SOURCE "/docs";
 
 // Words of a text that begin with a folder of the repository.
 std::set<std::string> paths_in(const std::filesystem::path& document) {
