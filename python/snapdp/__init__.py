@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         centered_sum,
         clamp,
         drop,
+        grouped,
         hierarchy,
         impute,
         parse,
@@ -98,8 +99,8 @@ __all__ = [
     "IoError", "Law", "Ledger", "LedgerEntry", "Measurement", "Mismatch", "Part", "Plan", "PlannedAccuracy",
     "PlannedStatistic", "Release", "Released", "Report", "Rows", "Snapping", "Statistic", "Step", "Transformation", "Warning",
     "accuracy", "aggregation", "audit", "bias", "bins", "bound", "cast", "centered_sum", "certify", "clamp", "compose",
-    "correlation", "count", "covariance", "dataset", "distinct", "drop", "hierarchy", "histogram", "impute", "integer", "law",
-    "mean", "median", "moment", "parse", "plan", "project", "quantiles", "range_count", "read_dataset", "real", "rows",
+    "correlation", "count", "covariance", "dataset", "distinct", "drop", "grouped", "hierarchy", "histogram", "impute", "integer",
+    "law", "mean", "median", "moment", "parse", "plan", "project", "quantiles", "range_count", "read_dataset", "real", "rows",
     "sequential", "snapping", "standard_deviation", "sum", "testing", "text", "trace", "transformation", "variance",
 ]  # fmt: skip
 
@@ -113,7 +114,7 @@ _later = {
     "_planned": ("Check", "Part", "PlannedAccuracy", "PlannedStatistic", "Warning"),
     "_report": ("Estimate", "Released", "Report"),
     "_steps": (
-        "aggregation", "bins", "cast", "centered_sum", "clamp", "drop", "hierarchy", "impute", "parse", "project", "snapping",
+        "aggregation", "bins", "cast", "centered_sum", "clamp", "drop", "grouped", "hierarchy", "impute", "parse", "project", "snapping",
         "transformation",
     ),  # fmt: skip
     "_utility": (

@@ -49,9 +49,8 @@ def _table(measurement: Measurement, data: object) -> _core.Source:
     columns: dict[str, str] = {}
     for names, types in zip(measurement._part.columns, measurement._part.types):
         columns |= dict(zip(names, types))
-    unit = measurement.start.unit
-    wanted = [*columns, *([unit] if unit is not None and unit not in columns else [])]
-    return _frames.opener(data)("", "", "", wanted, [name for name, type in columns.items() if type == "text"])
+    columns |= {name: type for name, type in measurement._part.selecting if name not in columns or type}
+    return _frames.opener(data)("", "", "", list(columns), [name for name, type in columns.items() if type == "text"])
 
 
 def _speaks_arrow(data: object) -> bool:

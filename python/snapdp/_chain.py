@@ -46,7 +46,8 @@ class Debit:
 class Accountant(Protocol):
     """Whoever pays: `debit` raises, and nothing was debited and nothing is released; or returns, and the debit stands."""
 
-    def debit(self, debit: Debit) -> object: ...
+    def debit(self, debit: Debit) -> object:
+        """Raises, or returns and the debit stands."""
 
 
 @dataclass(frozen=True)
@@ -213,17 +214,19 @@ class Rows(_Unfinished):
 
     Attributes:
         names: of a table's columns, None for one column without a name.
+        where: which rows count, or None: all.
         unit: the column that says whose row it is, or None: one row.
         max_rows_per_unit: how many rows of a unit count.
     """
 
-    __slots__ = ("_rows", "_columns", "_options", "names", "unit", "max_rows_per_unit")
+    __slots__ = ("_rows", "_columns", "_options", "names", "where", "unit", "max_rows_per_unit")
 
     def __init__(self, rows: _core.Rows, columns: Mapping[str, Column] | None, options: dict[str, Any]) -> None:
         self._rows = rows
         self._columns = columns
         self._options = options
         self.names: tuple[str, ...] | None = None if columns is None else tuple(columns)
+        self.where: str | None = options.get("where")
         self.unit: str | None = options.get("unit")
         self.max_rows_per_unit: int = options.get("max_rows_per_unit", 1)
 
@@ -256,22 +259,23 @@ class Rows(_Unfinished):
                     "columns",
                 )
         assert self._columns is not None
-        return rows({name: self._columns[name] for name in wanted}, **self._options)
+        return _rows({name: self._columns[name] for name in wanted}, self._options)
 
     def __rshift__(self, other: Any) -> Any:
         return _continued(self, self, other)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rows) and self._rows == other._rows and self._key() == other._key()
+        return isinstance(other, Rows) and self._rows.same_as(other._rows) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
 
     def _key(self) -> tuple[object, ...]:
-        return (self.names, self.unit, self.max_rows_per_unit, self.domain, self.metric)
+        return (self.names, self.where, self.unit, self.max_rows_per_unit, self.domain, self.metric)
 
     def __repr__(self) -> str:
         unit = f", at most {self.max_rows_per_unit} rows for each {self.unit!r}" if self.unit else ""
+        unit += f", where {self.where}" if self.where else ""
         named = "" if self.names is None else f" {', '.join(map(repr, self.names))}:"
         return f"<Rows{named} {self.domain}, {self.metric}{unit}>"
 
@@ -282,6 +286,7 @@ def rows(
     neighbors: str,
     size: SupportsIndex | None = None,
     missing: bool = True,
+    where: str | None = None,
     unit: str | None = None,
     max_rows_per_unit: SupportsIndex | None = None,
 ) -> Rows:
@@ -296,13 +301,14 @@ def rows(
         size: change-one and hamming: the public number of rows; others are refused.
         missing: whether cells may be missing or NaN, as those of any data may: `impute` or `drop` then comes first. False is a
             promise, and a release of rows that break it is refused before the debit: that refusal depends on the rows.
+        where: add-remove, of tables: only rows for which this condition holds count: "age >= 18 and city in ('Ulm', 'Jena')".
         unit: add-remove, of tables: the column that says whose row it is; whole units are protected.
         max_rows_per_unit: required with `unit`: so many rows of a unit count, and all noise is for as many.
 
     Raises:
         InvalidArgument: naming the option, the value, the rule and the next step.
     """
-    named = isinstance(columns, Mapping)
+    table = isinstance(columns, Mapping) and bool(missing)
     given = list(columns.values()) if isinstance(columns, Mapping) else [columns]
     for column in given:
         if not isinstance(column, Column):
@@ -320,10 +326,29 @@ def rows(
     if size is not None:
         options["size"] = _whole(size, "size", 0)
     if unit is not None or max_rows_per_unit is not None:
-        options |= _unit_options(unit, max_rows_per_unit, named and bool(missing) and neighbors == "add-remove")
-    held = _core.Rows([_column_text(column) for column in given], bool(missing), options.get("size"), neighbors)
-    by_name = {text_of(name, "columns"): column for name, column in columns.items()} if isinstance(columns, Mapping) else None
-    return Rows(held, by_name, options)
+        options |= _unit_options(unit, max_rows_per_unit)
+    if where is not None:
+        options["where"] = text_of(where, "where")
+    for name in ("unit", "where"):
+        if name in options and not (table and neighbors == "add-remove"):
+            raise InvalidArgument(
+                f'{name}: needs a table, rows({{"minutes": real()}}, ...), with neighbors="add-remove" and missing=True', name
+            )
+    if not isinstance(columns, Mapping):
+        return Rows(_held(given, options), None, options)
+    by_name = {text_of(name, "columns"): column for name, column in columns.items()}
+    options["declared"] = {name: str(column._entries["type"]) for name, column in by_name.items()}
+    return _rows(by_name, options)
+
+
+def _held(columns: Iterable[Column], options: Mapping[str, Any]) -> _core.Rows:
+    return _core.Rows(
+        [_column_text(column) for column in columns], options["missing"], options.get("size"), options["neighbors"]
+    )
+
+
+def _rows(columns: Mapping[str, Column], options: dict[str, Any]) -> Rows:
+    return Rows(_held(columns.values(), options), columns, options)
 
 
 def _whole(number: SupportsIndex, parameter: str, least: int) -> int:
@@ -336,14 +361,10 @@ def _whole(number: SupportsIndex, parameter: str, least: int) -> int:
     raise InvalidArgument(f"{parameter} = {whole}: must be at least {least}, and of 64 bits", parameter)
 
 
-def _unit_options(unit: str | None, max_rows: SupportsIndex | None, fits: bool) -> dict[str, Any]:
+def _unit_options(unit: str | None, max_rows: SupportsIndex | None) -> dict[str, Any]:
     if unit is None or max_rows is None:
         lacking = "unit" if unit is None else "max_rows_per_unit"
         raise InvalidArgument(f"{lacking}: is missing; units and the number of their rows that count go together", lacking)
-    if not fits:
-        raise InvalidArgument(
-            'unit: needs a table, rows({"minutes": real()}, ...), with neighbors="add-remove" and missing=True', "unit"
-        )
     return {"unit": text_of(unit, "unit"), "max_rows_per_unit": _whole(max_rows, "max_rows_per_unit", 1)}
 
 
@@ -381,7 +402,8 @@ def _joined(start: Rows, chain: Any, part: _StepPart) -> Any:
             raise Mismatch(f"chain: it has no statistic; sum(), mean() ... before {part.words}", "chain")
         held = part.noise(chain._part, start.max_rows_per_unit)
         if start._is_table:
-            held = held.on_table(list(start.names or ()), start.unit, start.max_rows_per_unit)
+            declared = start._options["declared"]
+            held = held.on_table(list(start.names or ()), declared, start.where, start.unit, start.max_rows_per_unit)
         return Measurement(held, start, (chain,))
     if isinstance(chain, Aggregation):
         raise Mismatch(f"chain: it has a statistic already, and {part.words} works on rows; snapping(...) comes next", "chain")

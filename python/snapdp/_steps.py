@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
 from . import _core
-from ._chain import Step, _StepPart, _whole, words
+from ._chain import Aggregation, Rows, Step, _as_step, _column_text, _StepPart, _whole, words
 from ._dataset import Column
 from ._errors import InvalidArgument
 from ._numbers import Number, exact, optional_text, text
@@ -113,13 +113,13 @@ def bins(
     return _step("bins", lambda rows: _core.make_bin(rows, kind, texts, other), **shown)
 
 
-def _bins(edges: object, categories: object) -> tuple[str, list[str]]:
+def _bins(edges: object, categories: object, name: str = "categories") -> tuple[str, list[str]]:
     if (edges is None) == (categories is None):
-        raise InvalidArgument("categories: give either edges or categories; they are the bins, and public", "categories")
+        raise InvalidArgument(f"{name}: give either edges or {name}; they are public", name)
     given = list(edges if categories is None else categories)  # type: ignore[call-overload]
     if categories is not None and given and all(isinstance(one, str) for one in given):
         return "texts", [str(one) for one in given]
-    return "numbers" if edges is None else "edges", [exact(one, "categories" if edges is None else "edges") for one in given]
+    return "numbers" if edges is None else "edges", [exact(one, name if edges is None else "edges") for one in given]
 
 
 def centered_sum() -> Step:
@@ -147,6 +147,40 @@ def hierarchy(edges: Iterable[Number], *, branching: SupportsIndex | None = None
         return _core.make_hierarchy(rows, layout(rows))
 
     return Step((_StepPart(f"hierarchy({len(texts)} edges)", make, layout=layout),))
+
+
+def grouped(
+    inner: Step | Statistic,
+    *,
+    keys: Iterable[Number | str] | None = None,
+    edges: Iterable[Number] | None = None,
+    other: bool = False,
+) -> Step:
+    """A statistic once for each key of the first column, all together: one epsilon pays for all groups.
+
+    Add-remove neighbors only. The numbers are those of the groups one after the other, in the order of the keys; every key has
+    its group. Proof: proofs/make_grouped.md.
+
+    Args:
+        inner: the steps for the rows of a group, of which the key is left out: drop() >> clamp(0, 100) >> sum().
+        keys: the public keys.
+        edges: instead: the groups are bins [e0, e1), [e1, e2), ... of which the last is closed.
+        other: one more group for all other rows.
+    """
+    kind, texts = _bins(edges, keys, "keys")
+    steps = _as_step(inner)
+    functions = tuple(function for part in steps._parts for function in part.functions)
+
+    def of_group(rows: _core.Rows) -> _core.Aggregation:
+        chain = Rows(rows, None, {"missing": False}) >> steps
+        if isinstance(chain, Aggregation):
+            return chain._part
+        raise InvalidArgument(f"inner: {steps} is no statistic; end it with count(), sum() ... and without noise", "inner")
+
+    def make(rows: _core.Rows) -> _core.Aggregation:
+        return _core.make_grouped(rows, kind, texts, other, of_group)
+
+    return Step((_StepPart(f"grouped({steps}, {len(texts)} {'keys' if edges is None else 'edges'})", make, functions=functions),))
 
 
 def statistic_step(statistic: Statistic) -> Step:
@@ -179,7 +213,9 @@ def statistic_step(statistic: Statistic) -> Step:
 
 
 def _moment(order: object = None) -> _Make:
-    number = _whole(order, "order", 0)  # type: ignore[arg-type]
+    number = _whole(order, "order", 1)  # type: ignore[arg-type]
+    if number > 4:
+        raise InvalidArgument(f"order = {number}: must be 1, 2, 3 or 4; moments of higher orders are not provided", "order")
     return lambda rows: _core.make_moment(rows, number)
 
 
@@ -345,8 +381,6 @@ def transformation(
 def _output_columns(
     output: Column | Sequence[Column] | None, missing: bool
 ) -> list[tuple[str, str | None, str | None, bool]] | None:
-    from ._chain import _column_text
-
     if output is None:
         return None
     given = [output] if isinstance(output, Column) else list(output)
@@ -413,7 +447,9 @@ def aggregation(
         return function(row)
 
     def make(rows: _core.Rows) -> _core.Aggregation:
-        return _core.make_aggregation(rows, add, width, finishing, dimension, spacing or "1", integer, *ends, called, held)
+        return _core.make_aggregation(
+            rows, add, width, finishing, dimension, spacing or "1", integer, ends[0], ends[1], called, held
+        )
 
     return Step((_StepPart(called, make, functions=(add, finishing, *claim.functions)),))
 

@@ -75,7 +75,7 @@ def find_counterexample(
         )
     options = (trials, seed, list(distances), [float(one) for one in reals], list(integers), list(texts))
     for part in [chain._part, *parts]:
-        found = _core.find_counterexample(part, *options)
+        found: Any = _core.find_counterexample(part, *options)
         if found is not None:
             return _counterexample(found)
     return None

@@ -1,6 +1,7 @@
 // Chains: domains, transformations, aggregations and measurements. The library alone says what fits and what it costs.
 #include "core/chain.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -8,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "core/numbers.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/law.h"
+#include "snapdp/release/declaration.h"
 #include "snapdp/statistics/quantiles.h"
 #include "snapdp/statistics/statistics.h"
 
@@ -217,6 +220,17 @@ void bind_aggregations(nb::module_& module) {
         return make_distinct_count(rows.domain, rows.metric, bins_of(kind, bins, other));
       },
       nb::arg("rows"), nb::arg("kind"), nb::arg("bins"), nb::arg("other"));
+  // `inner` takes the rows of one group, without their key, and gives an aggregation of them.
+  module.def(
+      "make_grouped",
+      [](const HeldRows& rows, const std::string& kind, const std::vector<std::string>& keys, bool other,
+         const nb::object& inner) {
+        return make_grouped(rows.domain, rows.metric, bins_of(kind, keys, other),
+                            [&](const VectorDomain& rest, Metric metric) {
+                              return nb::cast<Aggregation>(inner(HeldRows{rest, metric}));
+                            });
+      },
+      nb::arg("rows"), nb::arg("kind"), nb::arg("keys"), nb::arg("other"), nb::arg("inner"));
   module.def(
       "make_hierarchy",
       [](const HeldRows& rows, const HierarchyLayout& layout) {
@@ -248,19 +262,46 @@ HeldMeasurement measured(const Aggregation& aggregation, const std::string& epsi
   return {Composition(measurement), {{{}, measurement}}};
 }
 
-// The same of a table's columns; of whole units, when a column says whose row it is.
+// The same of a table's columns, of the rows that a condition keeps; of whole units, when a column says whose row it is.
+// `declared` are the types of the table's columns.
 HeldMeasurement on_table(const HeldMeasurement& measurement, const std::vector<std::string>& columns,
-                         const std::optional<std::string>& unit, std::uint64_t max_rows) {
+                         const std::map<std::string, std::string>& declared,
+                         const std::optional<std::string>& where, const std::optional<std::string>& unit,
+                         std::uint64_t max_rows) {
   std::vector<TablePart> parts = measurement.parts;
   for (TablePart& part : parts) part.columns = columns;
   RowSelection selection;
   if (unit) selection.unit = RowSelection::UnitLimit{*unit, max_rows};
+  if (where) {
+    std::map<std::string, AtomType> types;
+    for (const auto& [name, type] : declared) types.emplace(name, type_of(type));
+    selection.where = Where::parse(*where).bind(types);
+  }
   return {make_on_table(selection, parts), parts, selection, true};
 }
 
-bool same_unit(const RowSelection& first, const RowSelection& second) {
-  if (!first.unit || !second.unit) return first.unit.has_value() == second.unit.has_value();
-  return first.unit->column == second.unit->column && first.unit->max_rows == second.unit->max_rows;
+bool same_unit(const std::optional<RowSelection::UnitLimit>& first,
+               const std::optional<RowSelection::UnitLimit>& second) {
+  if (!first || !second) return first.has_value() == second.has_value();
+  return first->column == second->column && first->max_rows == second->max_rows;
+}
+
+bool same_condition(const std::optional<RowSelection::Condition>& first,
+                    const std::optional<RowSelection::Condition>& second) {
+  if (!first || !second) return first.has_value() == second.has_value();
+  return first->columns == second->columns && first->types == second->types &&
+         first->predicate.description() == second->predicate.description();
+}
+
+// The columns that choose rows: those of the condition, and the unit's, whose cells are taken as they are.
+std::vector<std::pair<std::string, std::string>> selecting(const HeldMeasurement& self) {
+  std::vector<std::pair<std::string, std::string>> columns;
+  if (const auto& where = self.selection.where) {
+    for (std::size_t i = 0; i < where->columns.size(); ++i)
+      columns.emplace_back(where->columns[i], to_string(where->types[i]));
+  }
+  if (self.selection.unit) columns.emplace_back(self.selection.unit->column, "");
+  return columns;
 }
 
 HeldMeasurement sequential(const std::vector<const HeldMeasurement*>& all) {
@@ -268,7 +309,8 @@ HeldMeasurement sequential(const std::vector<const HeldMeasurement*>& all) {
   together.parts.clear();
   std::vector<Composition> compositions;
   for (const HeldMeasurement* one : all) {
-    if (one->table != together.table || !same_unit(one->selection, together.selection)) {
+    if (one->table != together.table || !same_unit(one->selection.unit, together.selection.unit) ||
+        !same_condition(one->selection.where, together.selection.where)) {
       throw Error(ErrorCode::mismatch, "rows",
                   "sequential: parts start at different rows; start all of them at one rows(...)");
     }
@@ -364,7 +406,9 @@ void bind_measurements(nb::module_& module) {
            })
       .def("accuracy", &accuracy_of_part, nb::arg("part"), nb::arg("alpha"))
       .def("bias", &bias_of_part, nb::arg("part"), nb::arg("value").none())
-      .def("on_table", &on_table, nb::arg("columns"), nb::arg("unit").none(), nb::arg("max_rows"));
+      .def_prop_ro("selecting", &selecting)
+      .def("on_table", &on_table, nb::arg("columns"), nb::arg("declared"), nb::arg("where").none(),
+           nb::arg("unit").none(), nb::arg("max_rows"));
   module.def("make_measurement", &measured, nb::arg("aggregation"), nb::arg("epsilon"), nb::arg("grid"),
              nb::arg("mode"), nb::arg("precision").none(), nb::arg("noise"), nb::arg("distance"),
              nb::arg("range"), nb::arg("ends"));
@@ -420,9 +464,12 @@ void bind_chain(nb::module_& module) {
       .def_prop_ro("size", [](const HeldRows& self) { return self.domain.size(); })
       .def_prop_ro("domain", [](const HeldRows& self) { return describe(Domain(self.domain)); })
       .def_prop_ro("metric", [](const HeldRows& self) { return to_string(self.metric); })
-      .def("__eq__", [](const HeldRows& self, const HeldRows& other) {
-        return self.domain == other.domain && self.metric == other.metric;
-      });
+      .def(
+          "same_as",
+          [](const HeldRows& self, const HeldRows& other) {
+            return self.domain == other.domain && self.metric == other.metric;
+          },
+          nb::arg("other"));
   bind_transformations(module);
   bind_aggregations(module);
   bind_measurements(module);

@@ -1,6 +1,7 @@
 // Python's functions as parts of chains: what they claim is their author's to prove, and the library's to use as it uses its
 // own claims. Every answer is checked to be in the output domain; that it keeps the claim is not, and cannot be.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -285,13 +286,8 @@ void bind_functions(nb::module_& module) {
   module.def("map_relation", &map_relation, nb::arg("map"));
   module.def("predicate_relation", &predicate_relation, nb::arg("predicate"), nb::arg("forward").none(),
              nb::arg("backward").none());
-  module.def(
-      "rounded_stability",
-      [](const std::string& c, const std::optional<std::string>& grid, bool integer, std::size_t dimension) {
-        const auto [spacing, relation] = rounded_stability(c, grid, integer, dimension);
-        return nb::make_tuple(spacing, relation);
-      },
-      nb::arg("c"), nb::arg("grid").none(), nb::arg("integer"), nb::arg("dimension"));
+  module.def("rounded_stability", &rounded_stability, nb::arg("c"), nb::arg("grid").none(),
+             nb::arg("integer"), nb::arg("dimension"));
   module.def("make_transformation", &transformation_of, nb::arg("rows"), nb::arg("function"),
              nb::arg("columns").none(), nb::arg("name"), nb::arg("relation"));
   module.def(

@@ -28,6 +28,8 @@ namespace {
 using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Integers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+using Objects = nb::typed<nb::list, nb::any>;
+
 // The columns of some rows, which lie in Python's arrays or were read from its lists.
 class HeldCells {
  public:
@@ -43,7 +45,7 @@ class HeldCells {
     add(Column{AtomType::integer, values.data()}, values.shape(0));
     integers_.push_back(values);
   }
-  void add(const std::string& type, const nb::list& cells) {
+  void add(const std::string& type, const Objects& cells) {
     const AtomType atom = type_of(type);
     OwnedColumn& column = *owned_.emplace_back(std::make_unique<OwnedColumn>(atom));
     for (const nb::handle cell : cells) column.add(cell, "data");
@@ -213,9 +215,9 @@ std::vector<std::string> exact(const Aggregation& aggregation, const HeldCells& 
 }
 
 // The rows that a transformation gives, which are not private.
-nb::list applied(const Transformation& transformation, const HeldCells& cells) {
+Objects applied(const Transformation& transformation, const HeldCells& cells) {
   const Chunk rows = cells.chunk();
-  nb::list all;
+  Objects all;
   for (std::size_t first = 0; first < rows.length; first += block_rows) {
     Chunk block = rows.slice(first, std::min(block_rows, rows.length - first));
     for (const auto& function : transformation.functions()) function->transform(block, Scratch::of_thread());
@@ -237,7 +239,7 @@ void bind_payments(nb::module_& module) {
           nb::arg("values").noconvert())
       .def(
           "add_list",
-          [](HeldCells& self, const std::string& type, const nb::list& cells) { self.add(type, cells); },
+          [](HeldCells& self, const std::string& type, const Objects& cells) { self.add(type, cells); },
           nb::arg("type"), nb::arg("cells"));
   nb::class_<HeldBudget>(module, "Budget")
       .def(nb::init<const std::string&>(), nb::arg("epsilon"))
