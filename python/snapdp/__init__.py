@@ -99,9 +99,10 @@ __all__ = [
     "IoError", "Law", "Ledger", "LedgerEntry", "Measurement", "Mismatch", "Part", "Plan", "PlannedAccuracy",
     "PlannedStatistic", "Release", "Released", "Report", "Rows", "Snapping", "Statistic", "Step", "Transformation", "Warning",
     "accuracy", "aggregation", "audit", "bias", "bins", "bound", "cast", "centered_sum", "certify", "clamp", "compose",
-    "correlation", "count", "covariance", "dataset", "distinct", "drop", "grouped", "hierarchy", "histogram", "impute", "integer",
-    "law", "mean", "median", "moment", "parse", "plan", "project", "quantiles", "range_count", "read_dataset", "real", "rows",
-    "sequential", "snapping", "standard_deviation", "sum", "testing", "text", "trace", "transformation", "variance",
+    "correlation", "count", "covariance", "dataset", "distinct", "drop", "grouped", "hierarchy", "histogram", "impute",
+    "integer", "law", "mean", "median", "moment", "parse", "plan", "project", "quantiles", "range_count", "read_dataset",
+    "real", "rows", "sequential", "snapping", "standard_deviation", "sum", "testing", "text", "trace", "transformation",
+    "variance",
 ]  # fmt: skip
 
 # Loaded when they are used: records take the standard library some time to make.
@@ -114,8 +115,8 @@ _later = {
     "_planned": ("Check", "Part", "PlannedAccuracy", "PlannedStatistic", "Warning"),
     "_report": ("Estimate", "Released", "Report"),
     "_steps": (
-        "aggregation", "bins", "cast", "centered_sum", "clamp", "drop", "grouped", "hierarchy", "impute", "parse", "project", "snapping",
-        "transformation",
+        "aggregation", "bins", "cast", "centered_sum", "clamp", "drop", "grouped", "hierarchy", "impute", "parse", "project",
+        "snapping", "transformation",
     ),  # fmt: skip
     "_utility": (
         "Accuracy", "Audit", "Bias", "Bound", "Certificate", "Composition", "Law", "accuracy", "audit", "bias", "bound",

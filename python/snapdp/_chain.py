@@ -252,12 +252,9 @@ class Rows(_Unfinished):
     def __getitem__(self, names: str | tuple[str, ...]) -> Rows:
         wanted = (names,) if isinstance(names, str) else tuple(names)
         for name in wanted:
-            if self._columns is None or name not in self._columns:
-                raise InvalidArgument(
-                    f"columns: there is no {name!r}; "
-                    + ("the rows have no names" if self._columns is None else f"there are {', '.join(map(repr, self._columns))}"),
-                    "columns",
-                )
+            if name not in (self.names or ()):
+                there = "the rows have no names" if self.names is None else f"there are {', '.join(map(repr, self.names))}"
+                raise InvalidArgument(f"columns: there is no {name!r}; {there}", "columns")
         assert self._columns is not None
         return _rows({name: self._columns[name] for name in wanted}, self._options)
 
@@ -396,7 +393,10 @@ def _continued(start: Rows, chain: Any, other: object) -> Any:
 def _joined(start: Rows, chain: Any, part: _StepPart) -> Any:
     """The chain with one step more."""
     if isinstance(chain, Measurement):
-        raise Mismatch(f"chain: it ends with its noise, and {part.words} comes after it; release it, or sequential(...)", "chain")
+        raise Mismatch(
+            f"chain: it ends with its noise, and {part.words} comes after it; release it, or join it by sequential(...)",
+            "chain",
+        )
     if part.noise is not None:
         if not isinstance(chain, Aggregation):
             raise Mismatch(f"chain: it has no statistic; sum(), mean() ... before {part.words}", "chain")
@@ -616,9 +616,7 @@ class Measurement(_Chain):
         from ._planned import Part
 
         names = ("epsilon", "sensitivity", "scale", "grid")
-        return tuple(
-            Part(facts["description"], *(fraction(facts[name]) for name in names)) for facts in self._part.parts()
-        )
+        return tuple(Part(facts["description"], *(fraction(facts[name]) for name in names)) for facts in self._part.parts())
 
     def accuracy(self, alpha: Number = 0.05, part: int = 0) -> Accuracy:
         """How near the exact statistic a release will be, except with probability alpha: known before any row is read.
@@ -712,17 +710,16 @@ class Measurement(_Chain):
             distance = fraction(facts["distance"])
             lines += _told(aggregation.start, aggregation.steps(distance), distance)
             lines.append((f"{facts['noise']} noise", _noise_words(facts)))
-        lines.append(("loss", f"at most {_short(self.loss(1))} at {self._part.metric} 1; a release debits {_short(self.price)}"))
+        loss, price = _short(self.loss(1)), _short(self.price)
+        lines.append(("loss", f"at most {loss} at {self._part.metric} 1; a release debits {price}"))
         return lines
 
 
 def _noise_words(facts: Mapping[str, Any]) -> str:
     bounds = [facts["lower"], facts["upper"]]
     clamped = "" if bounds == [None, None] else f", clamped to [{bounds[0]}, {bounds[1]}]"
-    return (
-        f"scale {_short(fraction(facts['scale']))}, grid {_short(fraction(facts['grid']))}{clamped}; epsilon {facts['epsilon']} "
-        f"at distance {facts['distance']}"
-    )
+    scale, grid = (_short(fraction(facts[name])) for name in ("scale", "grid"))
+    return f"scale {scale}, grid {grid}{clamped}; epsilon {facts['epsilon']} at distance {facts['distance']}"
 
 
 def _value(value: int | float | str) -> Value:

@@ -22,7 +22,7 @@ _exact = ("epsilon", "accuracy", "weight", "alpha")
 
 
 class Statistic:
-    """One statistic of a plan: made by count(), mean("age") ... and grouped by `by`. Without a column it is a step of a chain."""
+    """One statistic of a plan: made by count(), mean("age") ... and grouped by `by`. Without a column, a step of a chain."""
 
     __slots__ = ("_entries", "_named")
 

@@ -123,7 +123,10 @@ def _bins(edges: object, categories: object, name: str = "categories") -> tuple[
 
 
 def centered_sum() -> Step:
-    """The sum of a bounded column less the middle of its bounds, for means under add-remove. Proof: proofs/make_centered_sum.md."""
+    """The sum of a bounded column, each value less the middle of the bounds: for means under add-remove.
+
+    Proof: proofs/make_centered_sum.md.
+    """
     return _step("centered_sum", _core.make_centered_sum)
 
 
@@ -180,7 +183,8 @@ def grouped(
     def make(rows: _core.Rows) -> _core.Aggregation:
         return _core.make_grouped(rows, kind, texts, other, of_group)
 
-    return Step((_StepPart(f"grouped({steps}, {len(texts)} {'keys' if edges is None else 'edges'})", make, functions=functions),))
+    shown = f"grouped({steps}, {len(texts)} {'keys' if edges is None else 'edges'})"
+    return Step((_StepPart(shown, make, functions=functions),))
 
 
 def statistic_step(statistic: Statistic) -> Step:
@@ -351,8 +355,7 @@ def transformation(
     you care about. What it raises ends the release before the debit, and comes out as it is: so it must not depend on one row.
 
     Args:
-        function: takes a list of rows, as many as it is given at a time (2048 at most), and returns as many or, under add-remove,
-            fewer. A row is its cell (a float, an int, a str, None where it is missing), or a tuple of the cells of several
+        function: takes a list of rows, 2048 at most at a time, and returns as many or, under add-remove, fewer. A row is its cell (a float, an int, a str, None where it is missing), or a tuple of the cells of several
             columns.
         output: what comes out: `real()`, `integer(0, 10)` or `text()`, with bounds if there are any; a list of them for
             several columns. As what goes in, unless given.
@@ -415,8 +418,8 @@ def aggregation(
     `transformation`.
 
     Args:
-        function: takes a row, as of `transformation`, and gives what it adds to the total: an int, a float or a Fraction that is
-            a binary fraction; a list of them for several totals.
+        function: takes a row, as of `transformation`, and gives what it adds to the total: an int, a float or a Fraction
+            that is a binary fraction; a list of them for several totals.
         totals: how many.
         finish: takes the number of rows and the totals, and gives the statistic: one number or a list. The totals themselves,
             unless given.
@@ -462,11 +465,16 @@ def _finishing(
         values = list(given) if isinstance(given, (list, tuple)) else [given]
         if len(values) != numbers:
             raise InvalidArgument(f"finish: gave {len(values)} numbers, and {numbers} are declared", "finish")
-        return [str(Fraction(exact_number(value))) for value in values]
+        return [str(_exact_number(value)) for value in values]
 
     return finished
 
 
-def exact_number(value: Any) -> Fraction:
-    """The number that it is."""
-    return Fraction(value) if isinstance(value, float) else Fraction(text(value, "finish"))
+def _exact_number(value: Any) -> Fraction:
+    """The number that it is. What is none is refused without it: it may be private."""
+    plain = value.item() if hasattr(value, "dtype") and getattr(value, "shape", None) == () else value
+    try:
+        return Fraction(plain)
+    except (TypeError, ValueError, OverflowError):
+        kind = type(value).__name__
+        raise InvalidArgument(f"finish: gave a {kind} that is no finite number; give numbers", "finish") from None

@@ -1,9 +1,9 @@
 """For tests of your own steps: a search for neighboring rows that tell a claim to be false.
 
-    from snapdp import testing
+from snapdp import testing
 
-    chain = dp.rows(dp.real(0, 10), neighbors="add-remove", missing=False) >> dp.aggregation(float, stability=1)
-    print(testing.find_counterexample(chain))      # 10 alone, and no row: 10 apart, not 1
+chain = dp.rows(dp.real(0, 10), neighbors="add-remove", missing=False) >> dp.aggregation(float, stability=1)
+print(testing.find_counterexample(chain))      # 10 alone, and no row: 10 apart, not 1
 """
 
 from __future__ import annotations
@@ -77,6 +77,8 @@ def find_counterexample(
     for part in [chain._part, *parts]:
         found: Any = _core.find_counterexample(part, *options)
         if found is not None:
+            if found["rule"] == "error" and found["explanation"].rstrip(" :\n").endswith("KeyboardInterrupt"):
+                raise KeyboardInterrupt
             return _counterexample(found)
     return None
 

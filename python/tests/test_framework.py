@@ -47,7 +47,9 @@ def on_grid(value, sensitivity):
 
 # What is computed.
 
-cells = st.lists(st.one_of(st.floats(-8, 8), st.sampled_from([0.0, -0.0, 5e-324, 1e-300, 7.999999999999999, 2**-41])), max_size=40)
+cells = st.lists(
+    st.one_of(st.floats(-8, 8), st.sampled_from([0.0, -0.0, 5e-324, 1e-300, 7.999999999999999, 2**-41])), max_size=40
+)
 
 
 @given(cells)
@@ -133,7 +135,9 @@ def test_stability_under_add_remove_by_brute_force(name):
 def test_stability_under_change_one_by_brute_force(name, neighbors):
     chain = between(-1, 2, neighbors=neighbors, size=3) >> built_in[name]()
     pairs = [
-        ((*rest, one), (*rest, other)) for rest in itertools.product(domain, repeat=2) for one, other in itertools.product(domain, repeat=2)
+        ((*rest, one), (*rest, other))
+        for rest in itertools.product(domain, repeat=2)
+        for one, other in itertools.product(domain, repeat=2)
     ]
     found = farthest(chain, pairs)
     assert found <= chain.stability()
@@ -368,7 +372,9 @@ def test_one_column_that_speaks_arrow(frame):
     ],
 )  # fmt: skip
 def test_what_is_no_integer_is_refused_and_not_shown(values):
-    chain = dp.rows(dp.integer(), neighbors="add-remove") >> dp.impute(0) >> dp.clamp(0, 9) >> dp.sum() >> dp.snapping(epsilon=1)
+    chain = (
+        dp.rows(dp.integer(), neighbors="add-remove") >> dp.impute(0) >> dp.clamp(0, 9) >> dp.sum() >> dp.snapping(epsilon=1)
+    )
     budget = dp.Budget(1)
     with pytest.raises(dp.InvalidArgument) as refused:
         chain.release(values, budget)
@@ -385,6 +391,21 @@ def test_rows_that_break_a_promise_are_refused_before_the_debit():
         with pytest.raises(dp.BadData):
             chain.release(rows, budget)
     assert budget.spent == 0
+
+
+def test_bounds_are_rounded_outward():
+    low, high = (between("0.1", "0.7") >> dp.drop()).exact([0.0, 1.0])
+    assert Fraction(low) <= Fraction(1, 10) < Fraction(math.nextafter(low, 1))
+    assert Fraction(math.nextafter(high, 0)) < Fraction(7, 10) <= Fraction(high)
+    whole = dp.rows(dp.integer(), neighbors="add-remove", missing=False) >> dp.clamp("0.5", "3.5")
+    assert whole.exact([-9, 9]) == [0, 4]
+
+
+def test_scalars_of_numpy_are_numbers():
+    chain = between(0, 1) >> dp.aggregation(
+        lambda x: numpy.float32(x), finish=lambda rows, totals: numpy.float64(totals[0]), grid="2^-9", stability=1
+    )
+    assert chain.exact([0.5, 0.25]) == (Fraction(3, 4),)
 
 
 def test_infinities_and_zeros():
@@ -467,7 +488,9 @@ def test_groups():
     own = dp.aggregation(lambda age: 0 if age is None else min(int(age), 99), integer=True, stability=99, name="years")
     groups = rows >> dp.grouped(own, keys=["Ulm"], other=True) >> dp.snapping(epsilon=huge)
     assert groups.release(people, dp.Budget(huge)).values == (129, 45)
-    assert (rows >> dp.grouped(dp.count(), keys=["Ulm"]) >> dp.snapping(epsilon=huge)).release(people, dp.Budget(huge)).value == 2
+    assert (rows >> dp.grouped(dp.count(), keys=["Ulm"]) >> dp.snapping(epsilon=huge)).release(
+        people, dp.Budget(huge)
+    ).value == 2
     with pytest.raises(dp.InvalidArgument, match="inner"):
         print(rows >> dp.grouped(dp.drop(), keys=["Ulm"]))
 
@@ -495,8 +518,12 @@ def test_own_steps_see_rows_as_python_has_them():
     chain.release({"i": [1, None], "t": ["Köln", None], "r": [-0.0, None]}, dp.Budget(1))
     assert seen == [(1, "Köln", 0.0), (None, None, None)]
     assert [type(cell) for cell in seen[0]] == [int, str, float]
-    lower = dp.transformation(lambda rows: [row and row.strip().lower() for row in rows], output=dp.text(), missing=True, stability=1)
-    words = dp.rows(dp.text(), neighbors="add-remove") >> lower >> dp.histogram(categories=["ulm", "a much longer word than most"])
+    lower = dp.transformation(
+        lambda rows: [row and row.strip().lower() for row in rows], output=dp.text(), missing=True, stability=1
+    )
+    words = (
+        dp.rows(dp.text(), neighbors="add-remove") >> lower >> dp.histogram(categories=["ulm", "a much longer word than most"])
+    )
     assert words.exact([" Ulm", "ULM", None, "A much longer word than most"] * 3000) == (6000, 3000)
 
 
@@ -559,6 +586,12 @@ def test_a_counterexample_is_small_and_told():
         testing.find_counterexample(reals() >> dp.clamp(0, 1), trials=0)
     with pytest.raises(dp.InvalidArgument):
         testing.find_counterexample(dp.clamp(0, 1))
+
+    def interrupted(rows):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        testing.find_counterexample(reals() >> dp.transformation(interrupted, stability=1))
     wrong_loss = between(0, 10) >> dp.aggregation(lambda x: x, stability=1) >> dp.snapping(epsilon=1)
     assert testing.find_counterexample(wrong_loss).rule in ("stability", "loss")
 
@@ -617,10 +650,13 @@ def test_what_a_statistic_gives_is_checked():
         (lambda x: [1, 2], {}),
         (lambda x: 1, {"finish": lambda n, t: [1, 2]}),
         (lambda x: 1, {"totals": 2}),
+        (lambda x: 1, {"finish": lambda n, t: "one"}),
+        (lambda x: 1, {"finish": lambda n, t: math.nan}),
     ):
         chain = between(0, 1) >> dp.aggregation(function, stability=1, **options) >> dp.snapping(epsilon=1)
-        with pytest.raises(dp.Error):
+        with pytest.raises(dp.Error) as refused:
             chain.release([0.25], budget)
+        assert not any(shown in str(refused.value) for shown in ("1/3", "5:", "inf")), "a private number"
     with pytest.raises(dp.Mismatch, match="public here"):
         first = dp.transformation(lambda rows: rows[:1], stability=1)
         (public(2) >> first >> dp.mean() >> dp.snapping(epsilon=1)).release([0.1, 0.2], budget)
@@ -647,7 +683,13 @@ def test_relations_of_one_s_own():
         print(nothing >> dp.sum() >> dp.snapping(epsilon=1))
     with pytest.raises(Mine):
         (rows >> step(stability=raising)).stability()
-    for wrong in ({}, {"stability": 1, "relation": lambda a, b: True}, {"stability": -1}, {"stability": 1, "forward": lambda d: d}, {"stability": "x"}):
+    for wrong in (
+        {},
+        {"stability": 1, "relation": lambda a, b: True},
+        {"stability": -1},
+        {"stability": 1, "forward": lambda d: d},
+        {"stability": "x"},
+    ):
         with pytest.raises(dp.InvalidArgument):
             step(**wrong)
     with pytest.raises(dp.InvalidArgument, match="grid"):
@@ -742,12 +784,20 @@ def test_threads_share_chains_and_budgets():
             except dp.BudgetRefused:
                 refused.append(1)
 
+    looking = (
+        reals()
+        >> dp.transformation(lambda rows: budget.spent is not None and rows, stability=1)
+        >> dp.count()
+        >> dp.snapping(epsilon="1/16")
+    )
+    looking.release([0.5], budget)
+
     threads = [threading.Thread(target=release) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(60)
-    assert budget.remaining == 0 and len(refused) == 24 - 16
+    assert budget.remaining == 0 and len(refused) == 24 - 15
 
 
 def test_a_chain_and_a_function_that_knows_it_go_together():
@@ -790,7 +840,9 @@ def test_random_chains_keep_their_claim(source: random.Random):
     low, high = sorted(source.sample(range(-6, 7), 2))
     shift = source.choice([1, 2, 0.5])
     step = dp.transformation(lambda rows: [row * shift for row in rows], output=dp.real(), stability=1)
-    chain = reals() >> dp.clamp(-4, 4) >> step >> dp.clamp(low, high) >> source.choice([dp.sum(), dp.count(), dp.centered_sum()])
+    chain = (
+        reals() >> dp.clamp(-4, 4) >> step >> dp.clamp(low, high) >> source.choice([dp.sum(), dp.count(), dp.centered_sum()])
+    )
     rows = [source.choice([-8.0, -0.5, 0.0, 0.25, 3.0, 9.0]) for _ in range(source.randrange(8))]
     fewer = [row for row in rows if source.random() < 0.7]
     (first,), (second,) = chain.exact(rows), chain.exact(fewer)

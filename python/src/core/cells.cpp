@@ -24,12 +24,6 @@ bool is_whole(nb::handle cell) {
   return PyLong_Check(cell.ptr()) && !PyBool_Check(cell.ptr());
 }
 
-// A scalar of NumPy as a number of Python; everything else as it is.
-nb::object plain(nb::handle cell) {
-  if (!nb::hasattr(cell, "dtype") || !nb::hasattr(cell, "item")) return nb::borrow(cell);
-  return cell.attr("item")();
-}
-
 double real_of(nb::handle cell, const char* parameter) {
   if (PyFloat_Check(cell.ptr())) return PyFloat_AsDouble(cell.ptr());
   if (is_whole(cell)) {
@@ -60,6 +54,11 @@ std::string text_of(nb::handle cell, const char* parameter) {
 }
 
 }  // namespace
+
+nb::object plain(nb::handle cell) {
+  if (!nb::hasattr(cell, "dtype") || !nb::hasattr(cell, "item")) return nb::borrow(cell);
+  return cell.attr("item")();
+}
 
 void OwnedColumn::add(nb::handle given, const char* parameter) {
   const nb::object cell = plain(given);

@@ -33,6 +33,8 @@ class OwnedColumn {
   std::vector<std::uint8_t> validity_;
 };
 
+// A scalar of NumPy as a number of Python; everything else as it is.
+nb::object plain(nb::handle cell);
 // A cell as Python has it: a float, an int, a str or None. Equal cells are equal objects: 0.0 is both zeros.
 nb::object cell_of(const Column& column, std::size_t row);
 // A row: its cell when there is one column, else a tuple of cells.

@@ -123,8 +123,9 @@ class PythonRows final : public RowFunction {
   std::string name_;
 };
 
-// A number of Python's that is a binary fraction, exactly.
-Dyadic dyadic_of(nb::handle number, const std::string& name) {
+// A number of Python's that is a binary fraction, exactly. What is none is refused without it: it may be private.
+Dyadic dyadic_of(nb::handle given, const std::string& name) {
+  const nb::object number = plain(given);
   if (PyFloat_Check(number.ptr())) {
     const double value = PyFloat_AsDouble(number.ptr());
     if (std::isfinite(value)) return Dyadic(value);

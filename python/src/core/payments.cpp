@@ -68,7 +68,7 @@ class HeldCells {
   std::vector<std::unique_ptr<OwnedColumn>> owned_;
 };
 
-// A budget that Python's threads may share.
+// A budget that Python's threads may share. A function of somebody's chain may look at the budget that is to pay.
 class HeldBudget {
  public:
   explicit HeldBudget(const std::string& epsilon) : accountant_(positive(epsilon, "epsilon")) {}
@@ -80,7 +80,7 @@ class HeldBudget {
 
  private:
   InMemoryAccountant accountant_;
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;
 };
 
 // An accountant that Python wrote: `debit` is called with what is asked, and raises or agrees.
