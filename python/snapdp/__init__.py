@@ -44,21 +44,9 @@ from ._statistics import (
 
 if TYPE_CHECKING:
     from . import testing
-    from ._chain import (
-        Accountant,
-        Aggregation,
-        Budget,
-        ChainStep,
-        Debit,
-        Measurement,
-        Release,
-        Rows,
-        Step,
-        Transformation,
-        rows,
-        sequential,
-    )
+    from ._chain import Aggregation, ChainStep, Measurement, Rows, Step, Transformation, rows, sequential
     from ._entries import LedgerEntry
+    from ._payments import Accountant, Budget, Debit, Release
     from ._planned import Check, Part, PlannedAccuracy, PlannedStatistic, Warning
     from ._report import Estimate, Released, Report
     from ._steps import (
@@ -107,11 +95,9 @@ __all__ = [
 
 # Loaded when they are used: records take the standard library some time to make.
 _later = {
-    "_chain": (
-        "Accountant", "Aggregation", "Budget", "ChainStep", "Debit", "Measurement", "Release", "Rows", "Step", "Transformation",
-        "rows", "sequential",
-    ),  # fmt: skip
+    "_chain": ("Aggregation", "ChainStep", "Measurement", "Rows", "Step", "Transformation", "rows", "sequential"),
     "_entries": ("LedgerEntry",),
+    "_payments": ("Accountant", "Budget", "Debit", "Release"),
     "_planned": ("Check", "Part", "PlannedAccuracy", "PlannedStatistic", "Warning"),
     "_report": ("Estimate", "Released", "Report"),
     "_steps": (

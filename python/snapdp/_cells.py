@@ -21,7 +21,7 @@ def read(measurement: Measurement, data: object) -> tuple[_core.Cells | None, _c
     start = measurement.start
     if start._is_table:
         return None, _table(measurement, data)
-    if start._options["missing"] and start.names is None and _speaks_arrow(data):
+    if start._options["anything"] and start.names is None and _speaks_arrow(data):
         return None, _arrow(start._rows.types[0], data)
     return cells(start, data), None
 

@@ -4,15 +4,17 @@ claims: Python only holds it."""
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, SupportsIndex, Union
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, SupportsIndex, TypeVar, Union, overload
 
 from . import _core
 from ._dataset import Column
 from ._errors import Error, InvalidArgument, Mismatch
 from ._numbers import Number, exact, fraction, optional_exact, text
+from ._payments import Accountant, Budget, Release, debiting, value_of
 from ._toml import text_of
 
 if TYPE_CHECKING:
@@ -22,96 +24,12 @@ if TYPE_CHECKING:
     from ._statistics import Statistic
     from ._utility import Accuracy, Bias
 
-Value = Union[int, float, Fraction]
+_Chained = TypeVar("_Chained", covariant=True)
+_Next = TypeVar("_Next")
 _Built = Union[_core.Transformation, _core.Aggregation]
 
+_most_columns = 8  # of one chain
 _neighbors = ("add-remove", "change-one", "hamming")
-
-
-@dataclass(frozen=True)
-class Debit:
-    """What a release asks an accountant to pay.
-
-    loss: at least what is lost between neighbors; metric: neighbors are datasets at most `distance` apart by it; what: the
-    release in words; unit: of distances in privacy units, the column that says whose row it is, else "".
-    """
-
-    loss: Fraction
-    metric: str
-    distance: Fraction
-    what: str
-    unit: str
-
-
-class Accountant(Protocol):
-    """Whoever pays: `debit` raises, and nothing was debited and nothing is released; or returns, and the debit stands."""
-
-    def debit(self, debit: Debit) -> object:
-        """Raises, or returns and the debit stands."""
-
-
-@dataclass(frozen=True)
-class Release:
-    """What a chain released.
-
-    parts: the numbers of each measurement, ints where the statistic is an integer; loss: what was debited; entry: the number
-    of the release in its ledger, None when another accountant paid.
-    """
-
-    parts: tuple[tuple[Value, ...], ...]
-    loss: Fraction
-    entry: int | None = None
-
-    @property
-    def values(self) -> tuple[Value, ...]:
-        """All numbers, those of the parts one after the other."""
-        return tuple(value for part in self.parts for value in part)
-
-    @property
-    def value(self) -> Value:
-        """The number, when there is one."""
-        if len(self.values) == 1:
-            return self.values[0]
-        raise InvalidArgument(f"value: {len(self.values)} numbers were released; look at .values or .parts", "value")
-
-    def __float__(self) -> float:
-        return float(self.value)
-
-
-class Budget:
-    """A budget in memory, gone with the process: for notebooks and tests. A `Ledger` keeps one on disk.
-
-    Losses add up for the neighbors of one metric only, so the first debit decides which.
-
-    Args:
-        epsilon: all that may be spent; exact.
-    """
-
-    __slots__ = ("_budget",)
-
-    def __init__(self, epsilon: Number) -> None:
-        self._budget = _core.Budget(text(epsilon, "epsilon"))
-
-    @property
-    def budget(self) -> Fraction:
-        """All that may be spent."""
-        return fraction(self._budget.budget)
-
-    @property
-    def spent(self) -> Fraction:
-        """What has been spent."""
-        return fraction(self._budget.spent)
-
-    @property
-    def remaining(self) -> Fraction:
-        """What is left."""
-        return self.budget - self.spent
-
-    def __repr__(self) -> str:
-        return f'<Budget epsilon="{self.budget}": {self.remaining} left>'
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a Budget cannot be pickled: a copy could be spent as well; make a Ledger, which processes share")
 
 
 def _lacks(chain: object) -> str:
@@ -170,8 +88,11 @@ class _StepPart:
         self.layout = layout
 
 
-class Step(_Unfinished):
-    """One step or several, which wait for their rows: `clamp(0, 100) >> mean()`. Made by the functions of this package."""
+class Step(_Unfinished, Generic[_Chained]):
+    """One step or several, which wait for their rows: `clamp(0, 100) >> mean()`. Made by the functions of this package.
+
+    To a type checker it is a Step[Transformation], Step[Aggregation] or Step[Measurement], by what it makes of rows.
+    """
 
     __slots__ = ("_parts",)
 
@@ -181,14 +102,18 @@ class Step(_Unfinished):
     def _rows_missing(self) -> bool:
         return True
 
-    def __rshift__(self, other: Step | Statistic) -> Step:
+    @overload
+    def __rshift__(self, other: Step[_Next]) -> Step[_Next]: ...
+    @overload
+    def __rshift__(self, other: Statistic) -> Step[Aggregation]: ...
+    def __rshift__(self, other: object) -> Step[Any]:
         return Step(self._parts + _as_step(other)._parts)
 
     def __repr__(self) -> str:
         return " >> ".join(part.words for part in self._parts)
 
 
-def _as_step(other: object) -> Step:
+def _as_step(other: object) -> Step[Any]:
     if isinstance(other, Step):
         return other
     from ._statistics import Statistic
@@ -219,16 +144,26 @@ class Rows(_Unfinished):
         max_rows_per_unit: how many rows of a unit count.
     """
 
-    __slots__ = ("_rows", "_columns", "_options", "names", "where", "unit", "max_rows_per_unit")
+    __slots__ = ("_held", "_columns", "_options", "names", "where", "unit", "max_rows_per_unit")
 
-    def __init__(self, rows: _core.Rows, columns: Mapping[str, Column] | None, options: dict[str, Any]) -> None:
-        self._rows = rows
+    def __init__(self, held: _core.Rows | None, columns: Mapping[str, Column] | None, options: dict[str, Any]) -> None:
+        self._held = held
         self._columns = columns
         self._options = options
         self.names: tuple[str, ...] | None = None if columns is None else tuple(columns)
         self.where: str | None = options.get("where")
         self.unit: str | None = options.get("unit")
         self.max_rows_per_unit: int = options.get("max_rows_per_unit", 1)
+
+    @property
+    def _rows(self) -> _core.Rows:
+        if self._held is not None:
+            return self._held
+        raise InvalidArgument(
+            f"columns: there are {len(self.names or ())}, and a chain takes {_most_columns} at most; choose some, "
+            f'people["{(self.names or ("age",))[0]}"]',
+            "columns",
+        )
 
     @property
     def size(self) -> int | None:
@@ -247,7 +182,7 @@ class Rows(_Unfinished):
 
     @property
     def _is_table(self) -> bool:
-        return self.names is not None and bool(self._options["missing"])
+        return self.names is not None and bool(self._options["anything"])
 
     def __getitem__(self, names: str | tuple[str, ...]) -> Rows:
         wanted = (names,) if isinstance(names, str) else tuple(names)
@@ -258,23 +193,28 @@ class Rows(_Unfinished):
         assert self._columns is not None
         return _rows({name: self._columns[name] for name in wanted}, self._options)
 
+    @overload
+    def __rshift__(self, other: Step[_Next]) -> _Next: ...
+    @overload
+    def __rshift__(self, other: Statistic) -> Aggregation: ...
     def __rshift__(self, other: Any) -> Any:
         return _continued(self, self, other)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rows) and self._rows.same_as(other._rows) and self._key() == other._key()
+        return isinstance(other, Rows) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
 
     def _key(self) -> tuple[object, ...]:
-        return (self.names, self.where, self.unit, self.max_rows_per_unit, self.domain, self.metric)
+        return (self.names, self.where, self.unit, self.max_rows_per_unit, *(self._held and (self.domain, self.metric) or ()))
 
     def __repr__(self) -> str:
         unit = f", at most {self.max_rows_per_unit} rows for each {self.unit!r}" if self.unit else ""
         unit += f", where {self.where}" if self.where else ""
         named = "" if self.names is None else f" {', '.join(map(repr, self.names))}:"
-        return f"<Rows{named} {self.domain}, {self.metric}{unit}>"
+        told = "a table" if self._held is None else f"{self.domain}, {self.metric}"
+        return f"<Rows{named} {told}{unit}>"
 
 
 def rows(
@@ -305,7 +245,6 @@ def rows(
     Raises:
         InvalidArgument: naming the option, the value, the rule and the next step.
     """
-    table = isinstance(columns, Mapping) and bool(missing)
     given = list(columns.values()) if isinstance(columns, Mapping) else [columns]
     for column in given:
         if not isinstance(column, Column):
@@ -319,7 +258,8 @@ def rows(
             "can tell apart differ in",
             "neighbors",
         )
-    options: dict[str, Any] = {"neighbors": neighbors, "missing": bool(missing)}
+    anything = bool(missing) and all("bounds" not in column._entries for column in given)
+    options: dict[str, Any] = {"neighbors": neighbors, "missing": bool(missing), "anything": anything}
     if size is not None:
         options["size"] = _whole(size, "size", 0)
     if unit is not None or max_rows_per_unit is not None:
@@ -327,9 +267,11 @@ def rows(
     if where is not None:
         options["where"] = text_of(where, "where")
     for name in ("unit", "where"):
-        if name in options and not (table and neighbors == "add-remove"):
+        if name in options and not (isinstance(columns, Mapping) and anything and neighbors == "add-remove"):
             raise InvalidArgument(
-                f'{name}: needs a table, rows({{"minutes": real()}}, ...), with neighbors="add-remove" and missing=True', name
+                f'{name}: needs a table, rows({{"minutes": real()}}, neighbors="add-remove", ...), whose columns have no bounds '
+                "and may miss cells",
+                name,
             )
     if not isinstance(columns, Mapping):
         return Rows(_held(given, options), None, options)
@@ -345,7 +287,7 @@ def _held(columns: Iterable[Column], options: Mapping[str, Any]) -> _core.Rows:
 
 
 def _rows(columns: Mapping[str, Column], options: dict[str, Any]) -> Rows:
-    return Rows(_held(columns.values(), options), columns, options)
+    return Rows(_held(columns.values(), options) if len(columns) <= _most_columns else None, columns, options)
 
 
 def _whole(number: SupportsIndex, parameter: str, least: int) -> int:
@@ -378,15 +320,38 @@ def _column_text(column: Column) -> tuple[str, str | None, str | None]:
     return str(entries["type"]), exact(bounds[0], "lower"), exact(bounds[1], "upper")
 
 
-def _continued(start: Rows, chain: Any, other: object) -> Any:
-    """The chain with the steps of another. Refusals of the library name its constructors, make_clamp: here they are clamp."""
+# What refusals of the library call things, and what they are called here.
+_called = (
+    ("an untrusted_domain()", "rows(..., missing=True)"),
+    ("untrusted_domain()", "rows(..., missing=True)"),
+    ("of_size(n)", "rows(..., size=n)"),
+    ("NoiseOptions::distance = ", "distance="),
+    ("symmetric_distance()", 'neighbors="add-remove"'),
+    ("change_one()", 'neighbors="change-one"'),
+    ("hamming()", 'neighbors="hamming"'),
+    ("make_", ""),
+)
+
+
+@contextmanager
+def _in_python() -> Iterator[None]:
+    """Refusals of the library in the words of this package."""
     try:
+        yield
+    except Error as error:
+        message = str(error)
+        for library, here in _called:
+            message = message.replace(library, here)
+        if message == str(error):
+            raise
+        raise type(error)(message, error.parameter) from None
+
+
+def _continued(start: Rows, chain: Any, other: object) -> Any:
+    """The chain with the steps of another."""
+    with _in_python():
         for part in _as_step(other)._parts:
             chain = _joined(start, chain, part)
-    except Error as error:
-        import re
-
-        raise type(error)(re.sub(r"\bmake_(?=\w)", "", str(error)), error.parameter) from None
     return chain
 
 
@@ -510,14 +475,26 @@ class Transformation(_Chain):
     @property
     def output(self) -> Rows:
         """The rows that it gives, where another chain may start."""
-        return Rows(self._part.output, None, {"neighbors": "", "missing": False})
+        return Rows(self._part.output, None, {"anything": False})
 
+    @overload
+    def __rshift__(self, other: Step[_Next]) -> _Next: ...
+    @overload
+    def __rshift__(self, other: Statistic) -> Aggregation: ...
+    @overload
+    def __rshift__(self, other: Transformation) -> Transformation: ...
+    @overload
+    def __rshift__(self, other: Aggregation) -> Aggregation: ...
     def __rshift__(self, other: Any) -> Any:
         if isinstance(other, Transformation):
-            return Transformation(self._part.then(other._part), self.start, self._functions + other._functions)
+            with _in_python():
+                then = self._part.then(other._part)
+            return Transformation(then, self.start, self._functions + other._functions)
         if isinstance(other, Aggregation):
             functions = self._functions + other._functions
-            return Aggregation(other._part.after(self._part), self.start, functions, other._layout)
+            with _in_python():
+                after = other._part.after(self._part)
+            return Aggregation(after, self.start, functions, other._layout)
         return _continued(self.start, self, other)
 
     def exact(self, data: object) -> list[Any]:
@@ -544,8 +521,8 @@ class Aggregation(_Chain):
         self.start = start
         self._layout = layout
 
-    def __rshift__(self, other: Any) -> Any:
-        return _continued(self.start, self, other)
+    def __rshift__(self, other: Step[_Next]) -> _Next:
+        return _continued(self.start, self, other)  # type: ignore[no-any-return]
 
     def exact(self, data: object) -> tuple[Fraction, ...]:
         """The statistic of some rows, on its grid. It is exact and not protected: for tests of the chain.
@@ -574,8 +551,9 @@ class Measurement(_Chain):
         self.start = start
         self.aggregations = aggregations
 
-    def __rshift__(self, other: Any) -> Any:
-        return _continued(self.start, self, other)
+    def __rshift__(self, other: object) -> NoReturn:
+        _continued(self.start, self, other)
+        raise AssertionError("a step follows the noise")
 
     def loss(self, d_in: Number = 1) -> Fraction:
         """The privacy loss between datasets at most d_in apart, proved and exact: at most the epsilon asked for, at 1.
@@ -674,14 +652,15 @@ class Measurement(_Chain):
         elif isinstance(budget, Budget):
             pay, payer = _core.pay_by_budget, (budget._budget,)
         elif callable(getattr(budget, "debit", None)):
-            pay, payer = _core.pay_by_function, (_debiting(budget),)
+            pay, payer = _core.pay_by_function, (debiting(budget),)
         else:
             raise InvalidArgument(
                 f"budget: is a {type(budget).__name__}; give a Ledger, a Budget or an object with a method debit(Debit)",
                 "budget",
             )
-        facts = pay(self._part, *read(self, data), *payer)
-        parts = tuple(tuple(_value(value) for value in part) for part in facts["values"])
+        with _in_python():
+            facts = pay(self._part, *read(self, data), *payer)
+        parts = tuple(tuple(value_of(value) for value in part) for part in facts["values"])
         return Release(parts, fraction(facts["loss"]), facts.get("release"))
 
     def quantiles(self, release: Release, quantiles: Iterable[Number], *, alpha: Number = 0.05) -> tuple[Estimate, ...]:
@@ -722,17 +701,6 @@ def _noise_words(facts: Mapping[str, Any]) -> str:
     return f"scale {scale}, grid {grid}{clamped}; epsilon {facts['epsilon']} at distance {facts['distance']}"
 
 
-def _value(value: int | float | str) -> Value:
-    return fraction(value) if isinstance(value, str) else value
-
-
-def _debiting(budget: Accountant) -> Callable[[str, str, str, str, str], object]:
-    def debit(loss: str, metric: str, distance: str, what: str, unit: str) -> object:
-        return budget.debit(Debit(fraction(loss), metric, fraction(distance), what, unit))
-
-    return debit
-
-
 def sequential(*measurements: Measurement) -> Measurement:
     """Several measurements of the same rows as one release: one debit of the sum of their losses, then all the noise.
 
@@ -750,7 +718,8 @@ def sequential(*measurements: Measurement) -> Measurement:
             raise InvalidArgument(
                 f"measurements: one is a {type(one).__name__}; give chains that end with snapping(...)", "measurements"
             )
-    held = _core.make_sequential([one._part for one in measurements])
+    with _in_python():
+        held = _core.make_sequential([one._part for one in measurements])
     return Measurement(held, measurements[0].start, tuple(part for one in measurements for part in one.aggregations))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, TypeVar, Union
 
 from . import _toml
 from ._dataset import copied
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ._chain import Step
 
 Range = Union[str, Sequence[Union[Number, None]], Mapping[str, Number]]
+_Next = TypeVar("_Next")
 Guesses = Iterable[Union[Number, tuple[Number, Number]]]
 Bounds = Sequence[Number]
 
@@ -90,7 +91,7 @@ class Statistic:
                 entries[key] = _price(entries[key], key)
         return _toml.table("[[statistic]]", entries)
 
-    def __rshift__(self, other: Step | Statistic) -> Step:
+    def __rshift__(self, other: Step[_Next]) -> Step[_Next]:
         from ._steps import statistic_step
 
         return statistic_step(self) >> other

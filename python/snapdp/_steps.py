@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
 from . import _core
-from ._chain import Aggregation, Rows, Step, _as_step, _column_text, _StepPart, _whole, words
+from ._chain import Measurement, Transformation, Aggregation, Rows, Step, _as_step, _column_text, _StepPart, _whole, words
 from ._dataset import Column
 from ._errors import InvalidArgument
 from ._numbers import Number, exact, optional_text, text
@@ -21,13 +21,13 @@ Bounds = tuple[Number, Number]
 Stability = Union[Number, Callable[[Fraction], Number]]
 
 
-def _step(name: str, make: _Make, *arguments: object, **options: object) -> Step:
+def _step(name: str, make: _Make, *arguments: object, **options: object) -> Step[Any]:
     return Step((_StepPart(words(name, arguments, options), make),))
 
 
 def clamp(
     lower: Number | None = None, upper: Number | None = None, *, bounds: Sequence[tuple[Number, Number]] | None = None
-) -> Step:
+) -> Step[Transformation]:
     """Values below `lower` become `lower`, those above `upper` become `upper`, infinities too. Neighbors stay neighbors.
 
     Cells may not be missing or NaN: `impute` or `drop` first. Proof: proofs/make_clamp.md.
@@ -53,7 +53,7 @@ def _pairs(lower: object, upper: object, bounds: object) -> list[tuple[str, str]
     return [(exact(lower, "lower"), exact(upper, "upper"))]
 
 
-def impute(*values: Number) -> Step:
+def impute(*values: Number) -> Step[Transformation]:
     """Cells that are missing or NaN become a constant. Neighbors stay neighbors. Proof: proofs/make_impute.md.
 
     Args:
@@ -63,12 +63,12 @@ def impute(*values: Number) -> Step:
     return _step("impute", lambda rows: _core.make_impute(rows, texts), *values)
 
 
-def drop() -> Step:
+def drop() -> Step[Transformation]:
     """Leaves out rows with a cell that is missing or NaN. Add-remove neighbors only. Proof: proofs/make_drop.md."""
     return _step("drop", _core.make_drop)
 
 
-def parse(*types: str) -> Step:
+def parse(*types: str) -> Step[Transformation]:
     """Reads texts as numbers; what is none becomes missing. Neighbors stay neighbors. Proof: proofs/make_parse.md.
 
     Args:
@@ -77,7 +77,7 @@ def parse(*types: str) -> Step:
     return _step("parse", lambda rows: _core.make_parse(rows, list(types)), *types)
 
 
-def cast(*types: str, nearest: bool = False) -> Step:
+def cast(*types: str, nearest: bool = False) -> Step[Transformation]:
     """Numbers of one type as numbers of the other; bounds are lost. Neighbors stay neighbors. Proof: proofs/make_cast.md.
 
     Args:
@@ -88,7 +88,7 @@ def cast(*types: str, nearest: bool = False) -> Step:
     return _step("cast", lambda rows: _core.make_cast(rows, list(types), nearest), *types, **given)
 
 
-def project(count: SupportsIndex) -> Step:
+def project(count: SupportsIndex) -> Step[Transformation]:
     """Keeps the first columns. Neighbors stay neighbors. Proof: proofs/make_project.md.
 
     Args:
@@ -100,7 +100,7 @@ def project(count: SupportsIndex) -> Step:
 
 def bins(
     *, edges: Iterable[Number] | None = None, categories: Iterable[Number | str] | None = None, other: bool = False
-) -> Step:
+) -> Step[Transformation]:
     """The number of each cell's bin, from 0 on; cells in none become missing. Proof: proofs/make_bin.md.
 
     Args:
@@ -122,7 +122,7 @@ def _bins(edges: object, categories: object, name: str = "categories") -> tuple[
     return "numbers" if edges is None else "edges", [exact(one, name if edges is None else "edges") for one in given]
 
 
-def centered_sum() -> Step:
+def centered_sum() -> Step[Aggregation]:
     """The sum of a bounded column, each value less the middle of the bounds: for means under add-remove.
 
     Proof: proofs/make_centered_sum.md.
@@ -130,7 +130,7 @@ def centered_sum() -> Step:
     return _step("centered_sum", _core.make_centered_sum)
 
 
-def hierarchy(edges: Iterable[Number], *, branching: SupportsIndex | None = None) -> Step:
+def hierarchy(edges: Iterable[Number], *, branching: SupportsIndex | None = None) -> Step[Aggregation]:
     """Counts of bins, of neighboring bins together, and so on up to all rows: `Measurement.quantiles` come from it.
 
     Cells may not be missing or NaN. Proof: proofs/make_hierarchy.md.
@@ -153,12 +153,12 @@ def hierarchy(edges: Iterable[Number], *, branching: SupportsIndex | None = None
 
 
 def grouped(
-    inner: Step | Statistic,
+    inner: Step[Aggregation] | Statistic,
     *,
     keys: Iterable[Number | str] | None = None,
     edges: Iterable[Number] | None = None,
     other: bool = False,
-) -> Step:
+) -> Step[Aggregation]:
     """A statistic once for each key of the first column, all together: one epsilon pays for all groups.
 
     Add-remove neighbors only. The numbers are those of the groups one after the other, in the order of the keys; every key has
@@ -175,9 +175,10 @@ def grouped(
     functions = tuple(function for part in steps._parts for function in part.functions)
 
     def of_group(rows: _core.Rows) -> _core.Aggregation:
-        chain = Rows(rows, None, {"missing": False}) >> steps
+        chain = Rows(rows, None, {"anything": False}) >> steps
         if isinstance(chain, Aggregation):
-            return chain._part
+            made: _core.Aggregation = chain._part
+            return made
         raise InvalidArgument(f"inner: {steps} is no statistic; end it with count(), sum() ... and without noise", "inner")
 
     def make(rows: _core.Rows) -> _core.Aggregation:
@@ -187,7 +188,7 @@ def grouped(
     return Step((_StepPart(shown, make, functions=functions),))
 
 
-def statistic_step(statistic: Statistic) -> Step:
+def statistic_step(statistic: Statistic) -> Step[Aggregation]:
     """A statistic as a step: what plans alone know is refused."""
     entries = dict(statistic._entries)
     kind = str(entries.pop("kind"))
@@ -244,7 +245,7 @@ def snapping(
     mode: str = "exact",
     precision: int | None = None,
     distance: SupportsIndex | None = None,
-) -> Step:
+) -> Step[Measurement]:
     """The noise at the end of a chain: a measurement. Proof: proofs/make_snapping.md.
 
     Args:
@@ -346,7 +347,7 @@ def transformation(
     forward: Callable[[Fraction], Number] | None = None,
     backward: Callable[[Fraction], Number] | None = None,
     name: str | None = None,
-) -> Step:
+) -> Step[Transformation]:
     """Your own function from rows to rows, anywhere in a chain. What you claim of it is trusted.
 
     The library sees to it that every row that comes out is one of the output domain, and refuses to release otherwise; it
@@ -409,7 +410,7 @@ def aggregation(
     forward: Callable[[Fraction], Number] | None = None,
     backward: Callable[[Fraction], Number] | None = None,
     name: str | None = None,
-) -> Step:
+) -> Step[Aggregation]:
     """Your own statistic: what each row adds to some totals, and what follows from them. What you claim of it is trusted.
 
     Totals are summed exactly, so that neither order nor splits of rows matter. Distances of outputs are |y - y'|, or sums of

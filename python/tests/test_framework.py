@@ -448,6 +448,35 @@ def test_tables(ledger, tmp_path):
         dp.sequential(total, table(where="age >= 18")["city"] >> dp.count() >> dp.snapping(epsilon=1))
 
 
+def test_wide_tables():
+    wide = dp.rows({f"c{i}": dp.real() for i in range(20)}, neighbors="add-remove")
+    chain = wide["c7"] >> dp.drop() >> dp.clamp(0, 1) >> dp.sum() >> dp.snapping(epsilon=huge, grid="2^-10")
+    assert chain.release({f"c{i}": [float(i), 0.5] for i in range(20)}, dp.Budget(huge)).value == 1.5
+    assert "c19" in repr(wide) and wide != wide["c7"] and hash(wide) == hash(wide[wide.names])
+    with pytest.raises(dp.InvalidArgument, match="8 at most"):
+        print(wide >> dp.drop())
+
+
+def test_bounded_columns_are_read_as_cells():
+    bounded = dp.rows(dp.real(0, 1), neighbors="add-remove") >> dp.drop() >> dp.sum() >> dp.snapping(epsilon=huge, grid="2^-10")
+    package = pytest.importorskip("pyarrow")
+    assert bounded.release(package.array([0.5, None, 1.0]), dp.Budget(huge)).value == 1.5
+    with pytest.raises(dp.BadData, match="missing=True"):
+        bounded.release([2.0], dp.Budget(huge))
+
+
+def test_refusals_of_one_s_own_come_out_as_they_are():
+    mine = dp.BadData("rows: mine", "rows")
+
+    def refuse(rows):
+        raise mine
+
+    chain = between(0, 1) >> dp.transformation(refuse, stability=1) >> dp.sum() >> dp.snapping(epsilon=1)
+    with pytest.raises(dp.BadData) as refused:
+        chain.release([0.5], dp.Budget(1))
+    assert refused.value is mine
+
+
 def test_conditions_and_units(tmp_path):
     adults = table(where="age < 100 and city = 'Ulm'")
     number = adults["age"] >> dp.count() >> dp.snapping(epsilon=huge)

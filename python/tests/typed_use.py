@@ -43,7 +43,7 @@ def use(frame: object) -> None:
 
 def chain(ages: list[float]) -> None:
     rows: dp.Rows = dp.rows(dp.real(), neighbors="change-one", size=100)
-    recipe: dp.Step = dp.impute(40) >> dp.clamp(0, 100) >> dp.mean() >> dp.snapping(epsilon="1/4")
+    recipe: dp.Step[dp.Measurement] = dp.impute(40) >> dp.clamp(0, 100) >> dp.mean() >> dp.snapping(epsilon="1/4")
     measurement: dp.Measurement = rows >> recipe
     budget = dp.Budget(Decimal("0.5"))
     release: dp.Release = measurement.release(ages, budget)
@@ -53,10 +53,13 @@ def chain(ages: list[float]) -> None:
     own = dp.aggregation(lambda cell: Fraction(cell), relation=lambda d_in, d_out: d_out >= d_in, grid="2^-9")
     found: dp.testing.Counterexample | None = dp.testing.find_counterexample(rows >> dp.impute(0) >> halve >> own)
 
+    total: dp.Step[dp.Aggregation] = dp.clamp(0, 1) >> dp.sum()
+    exact: tuple[Fraction, ...] = (rows >> dp.impute(0) >> total).exact(ages)
+
     class Payer:
         def debit(self, debit: dp.Debit) -> None:
             print(debit.loss, debit.metric)
 
     both = dp.sequential(measurement, measurement)
     both.release(ages, Payer())
-    print(loss, accuracy.tight, found, budget.remaining, release.value)
+    print(loss, accuracy.tight, found, exact, budget.remaining, release.value)

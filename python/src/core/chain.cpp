@@ -463,13 +463,7 @@ void bind_chain(nb::module_& module) {
       .def_prop_ro("types", [](const HeldRows& self) { return types_of(self.domain); })
       .def_prop_ro("size", [](const HeldRows& self) { return self.domain.size(); })
       .def_prop_ro("domain", [](const HeldRows& self) { return describe(Domain(self.domain)); })
-      .def_prop_ro("metric", [](const HeldRows& self) { return to_string(self.metric); })
-      .def(
-          "same_as",
-          [](const HeldRows& self, const HeldRows& other) {
-            return self.domain == other.domain && self.metric == other.metric;
-          },
-          nb::arg("other"));
+      .def_prop_ro("metric", [](const HeldRows& self) { return to_string(self.metric); });
   bind_transformations(module);
   bind_aggregations(module);
   bind_measurements(module);
