@@ -18,7 +18,7 @@ from fractions import Fraction
 
 import numpy
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import snapdp as dp
@@ -52,6 +52,7 @@ cells = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(cells)
 def test_sums_are_those_of_fractions(values):
     clamped = [Fraction(min(max(value, -3), 5)) for value in values]
@@ -59,6 +60,7 @@ def test_sums_are_those_of_fractions(values):
     assert (between(-3, 5) >> dp.count()).exact(values) == (len(values),)
 
 
+@settings(deadline=None)
 @given(cells.filter(lambda values: len(values) > 1))
 def test_means_and_variances_are_those_of_fractions(values):
     n = len(values)
@@ -863,6 +865,7 @@ def test_every_method_has_words_for_its_parameters():
             assert words, name
 
 
+@settings(deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_random_chains_keep_their_claim(source: random.Random):
     """A chain of random steps against a random pair of neighbors, in exact arithmetic."""

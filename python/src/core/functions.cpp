@@ -17,6 +17,7 @@
 #include "core/chain.h"
 #include "core/numbers.h"
 #include "snapdp/error.h"
+#include "snapdp/statistics/rounding.h"
 
 namespace snapdp::python {
 namespace {
@@ -262,19 +263,15 @@ Aggregation aggregation_of(const HeldRows& rows, const nb::object& function, std
           finish_of(finish, grid)};
 }
 
-// Of a statistic that is c-stable before it is rounded to the grid. Each of its numbers then moves by whole steps and by less
-// than one step more: together they stay within the next multiple of c, and a step for each number but the first. The grid is
-// the library's own for that c unless one is given.
+// The grid of a statistic that is c-stable before it is rounded to it, the library's own for that c unless one is given, and
+// its relation on the grid. Integers are not rounded.
 std::pair<std::string, Relation> rounded_stability(const std::string& c_text,
                                                    const std::optional<std::string>& grid_text, bool integer,
                                                    std::size_t dimension) {
   const Rational c = not_negative(c_text, "stability");
-  const bool whole = integer || c == 0;
-  constexpr long relative_places = 40;
-  const Grid own = whole ? Grid(0) : Grid(Grid::at_most(c).exponent() - relative_places);
-  const Grid grid = grid_text && !integer ? explicit_grid(*grid_text) : own;
-  const Dyadic more = whole ? Dyadic(0) : grid.value(Integer(static_cast<unsigned long>(dimension - 1)));
-  return {to_string(grid.spacing().rational()), Relation::stable((grid.round_up(c) + more).rational())};
+  if (integer) return {"1", Relation::stable(Grid(0).round_up(c).rational())};
+  const Grid grid = grid_text ? explicit_grid(*grid_text) : c == 0 ? Grid(0) : statistic_grid(c);
+  return {to_string(grid.spacing().rational()), Relation::stable(rounded_sensitivity(c, grid, dimension))};
 }
 
 }  // namespace
