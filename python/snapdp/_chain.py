@@ -449,8 +449,7 @@ def _told(start: Rows, steps: Iterable[ChainStep], d_in: object) -> list[tuple[s
 
 
 def _short(number: Fraction) -> str:
-    plain = str(number)
-    return plain if len(plain) <= 20 else f"{float(number):.6g}"
+    return _core.short_number(str(number))
 
 
 def _shown(lines: list[tuple[str, str]]) -> str:
@@ -628,6 +627,7 @@ class Measurement(_Chain):
     def release(self, data: object, budget: Ledger | Budget | Accountant, *, name: str = "chain") -> Release:
         """Folds the rows, debits `price`, then draws the noise. What is wrong is said before the debit and costs nothing.
 
+        A ledger keeps the chain in words, and no report: the numbers are yours to keep.
         What a function of yours raises while rows are folded comes out as it is, and nothing was debited.
 
         Args:
@@ -697,8 +697,8 @@ class Measurement(_Chain):
 def _noise_words(facts: Mapping[str, Any]) -> str:
     bounds = [facts["lower"], facts["upper"]]
     clamped = "" if bounds == [None, None] else f", clamped to [{bounds[0]}, {bounds[1]}]"
-    scale, grid = (_short(fraction(facts[name])) for name in ("scale", "grid"))
-    return f"scale {scale}, grid {grid}{clamped}; epsilon {facts['epsilon']} at distance {facts['distance']}"
+    scale, grid, epsilon = (_short(fraction(facts[name])) for name in ("scale", "grid", "epsilon"))
+    return f"scale {scale}, grid {grid}{clamped}; epsilon {epsilon} at distance {facts['distance']}"
 
 
 def sequential(*measurements: Measurement) -> Measurement:

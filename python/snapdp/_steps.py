@@ -11,6 +11,7 @@ from ._chain import Measurement, Transformation, Aggregation, Rows, Step, _as_st
 from ._dataset import Column
 from ._errors import InvalidArgument
 from ._numbers import Number, exact, optional_text, text
+from ._toml import text_of
 
 if TYPE_CHECKING:
     from ._statistics import Statistic
@@ -334,7 +335,10 @@ def _own(function: Callable[..., object], name: str | None) -> str:
     """What a step of somebody else is called, wherever it is shown."""
     if not callable(function):
         raise InvalidArgument(f"function: is a {type(function).__name__}; give a function", "function")
-    return f"{name or getattr(function, '__qualname__', type(function).__name__)} (claimed by its author, not proved)"
+    called = getattr(function, "__qualname__", type(function).__name__) if name is None else text_of(name, "name")
+    if not called or not called.isprintable():
+        raise InvalidArgument("name: is empty or has characters that cannot be shown; ledgers keep it for auditors", "name")
+    return f"{called} (claimed by its author, not proved)"
 
 
 def transformation(

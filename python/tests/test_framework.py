@@ -181,7 +181,7 @@ def test_steps_are_told():
     assert steps[0].metric == "symmetric distance" and "real in [0, 10]" in steps[1].output
     measurement = chain >> dp.snapping(epsilon="1/4")
     for shown in (repr(measurement), measurement._repr_html_()):
-        for words in ("impute 1", "clamp to [0, 10]", "symmetric distance", "scale 40", "at most 1/4"):
+        for words in ("impute 1", "clamp to [0, 10]", "symmetric distance", "scale 40", "at most 0.25"):
             assert words in shown
     assert repr(dp.clamp(0, 10) >> dp.sum()) == "clamp(0, 10) >> sum()"
     assert "<script" not in (reals() >> dp.transformation(list, stability=1, name="<script>"))._repr_html_()
@@ -727,6 +727,9 @@ def test_relations_of_one_s_own():
         dp.aggregation(lambda x: x, stability=lambda d: d)
     with pytest.raises(dp.InvalidArgument, match="function"):
         dp.transformation(7, stability=1)
+    for name in ("", "sum\nof all", 7):
+        with pytest.raises(dp.InvalidArgument, match="name"):
+            step(stability=1, name=name)
 
 
 # What is refused.

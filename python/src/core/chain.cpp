@@ -464,6 +464,10 @@ void bind_chain(nb::module_& module) {
       .def_prop_ro("size", [](const HeldRows& self) { return self.domain.size(); })
       .def_prop_ro("domain", [](const HeldRows& self) { return describe(Domain(self.domain)); })
       .def_prop_ro("metric", [](const HeldRows& self) { return to_string(self.metric); });
+  // An exact number as people read it, rounded up.
+  module.def(
+      "short_number", [](const std::string& number) { return short_number(parse_exact(number, "number")); },
+      nb::arg("number"));
   bind_transformations(module);
   bind_aggregations(module);
   bind_measurements(module);
