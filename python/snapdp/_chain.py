@@ -683,6 +683,31 @@ class Measurement(_Chain):
         found = [_core.quantile(layout, self._part, tree, quantile, each) for quantile in wanted]
         return tuple(Estimate(value, (lower, upper)) for value, lower, upper in found)
 
+    def mean(
+        self, release: Release, bounds: tuple[Number, Number], *, count: int = 0, sum: int = 1, alpha: Number = 0.05
+    ) -> Estimate:
+        """The mean under add-remove, from a released count and a released centered sum, free of charge.
+
+        Args:
+            release: what this measurement released: `sequential(rows >> ... >> count(), ... >> centered_sum())` with noise.
+            bounds: to which the values that were summed are clamped.
+            count, sum: which of the parts they are.
+            alpha: the exact mean of one row or more lies in the interval, except with this probability.
+        """
+        from ._report import Estimate
+
+        if len(release.parts) != len(self.aggregations):
+            raise Mismatch("release: is of another measurement; give what this one released", "release")
+        parts = []
+        for place in (count, sum):
+            numbers = release.parts[self._place(place)]
+            if len(numbers) != 1:
+                raise Mismatch(f"release: part {place} has {len(numbers)} numbers, and is no count and no sum", "release")
+            parts.append((place, str(Fraction(numbers[0]))))
+        lower, upper = (exact(bounds[0], "lower"), exact(bounds[1], "upper"))
+        value, off = _core.mean_of(self._part, parts[0], parts[1], lower, upper, text(alpha, "alpha"))
+        return Estimate(value, (value - off, value + off))
+
     def _lines(self) -> list[tuple[str, str]]:
         lines: list[tuple[str, str]] = []
         for aggregation, facts in zip(self.aggregations, self._part.parts()):

@@ -319,6 +319,24 @@ def test_quantiles():
         tree.quantiles(dp.Release(((1.0,),), Fraction(1)), [0.5])
 
 
+def test_means_under_add_remove():
+    rows = between(0, 10)
+    parts = [dp.count() >> dp.snapping(epsilon=1), dp.centered_sum() >> dp.snapping(epsilon=1)]
+    both = dp.sequential(rows >> parts[0], rows >> parts[1])
+    values = [float(value % 11) for value in range(2000)]
+    exact = sum(values) / len(values)
+    estimate = both.mean(both.release(values, dp.Budget(2)), (0, 10), alpha=1e-12)
+    low, high = estimate.interval
+    assert low <= exact <= high and low <= estimate.value <= high and high - low < 2
+    given = dp.Release(((100,), (-50.0,)), Fraction(2))
+    assert both.mean(given, (0, 10)).value == 5 - 0.5
+    swapped = dp.sequential(rows >> parts[1], rows >> parts[0])
+    assert swapped.mean(dp.Release(((-50.0,), (100,)), Fraction(2)), (0, 10), count=1, sum=0) == both.mean(given, (0, 10))
+    for wrong in (dp.Release(((1,),), Fraction(1)), dp.Release(((1, 2), (3.0,)), Fraction(1))):
+        with pytest.raises(dp.Mismatch, match="release"):
+            both.mean(wrong, (0, 10))
+
+
 # Data.
 
 one_by_one = {

@@ -19,6 +19,8 @@
 #include "snapdp/error.h"
 #include "snapdp/mechanism/law.h"
 #include "snapdp/release/declaration.h"
+#include "snapdp/statistics/from_parts.h"
+#include "snapdp/statistics/noisy_parts.h"
 #include "snapdp/statistics/quantiles.h"
 #include "snapdp/statistics/statistics.h"
 
@@ -431,7 +433,32 @@ std::tuple<double, double, double> quantile(const HierarchyLayout& layout, const
   return {quantile_from_hierarchy(layout, counts, q), interval.lower, interval.upper};
 }
 
-void bind_hierarchies(nb::module_& module) {
+NoisyPart noisy(const HeldMeasurement& self, std::size_t part, const std::string& value) {
+  const Measurement& measurement = self.parts.at(part).measurement;
+  const StatisticDomain& domain = measurement.aggregation().output_domain();
+  const Rational rounding = domain.integer ? Rational(0) : Rational(domain.grid.spacing().rational() / 2);
+  return {to_dyadic(parse_exact(value, "values"), "values"), measurement.mechanism().noise(), rounding,
+          domain.integer};
+}
+
+// A part of a release: its number among the parts, and the released value.
+using ReleasedText = std::pair<std::size_t, std::string>;
+
+// The mean that a released count and centered sum give, and how far it may be off with probability 1 - alpha.
+std::pair<double, double> mean_of(const HeldMeasurement& self, const ReleasedText& count,
+                                  const ReleasedText& sum, const std::string& lower, const std::string& upper,
+                                  const std::string& alpha) {
+  const Bounds bounds = outward(lower, upper, AtomType::real);
+  const FailureRate rate(parse_rational(alpha, "alpha"));
+  const nb::gil_scoped_release unlocked;
+  const NoisyPart rows = noisy(self, count.first, count.second);
+  const NoisyPart total = noisy(self, sum.first, sum.second);
+  return {mean_from_parts(bounds, rows.value, total.value), mean_accuracy(bounds, rows, total, rate)};
+}
+
+void bind_results(nb::module_& module) {
+  module.def("mean_of", &mean_of, nb::arg("measurement"), nb::arg("count"), nb::arg("sum"), nb::arg("lower"),
+             nb::arg("upper"), nb::arg("alpha"));
   nb::class_<HierarchyLayout>(module, "HierarchyLayout")
       .def_prop_ro("branching", &HierarchyLayout::branching)
       .def_prop_ro("levels", &HierarchyLayout::levels)
@@ -471,7 +498,7 @@ void bind_chain(nb::module_& module) {
   bind_transformations(module);
   bind_aggregations(module);
   bind_measurements(module);
-  bind_hierarchies(module);
+  bind_results(module);
   bind_functions(module);
   bind_payments(module);
   bind_neighbors(module);
