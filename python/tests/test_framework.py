@@ -410,7 +410,11 @@ def test_rows_that_break_a_promise_are_refused_before_the_debit():
     for chain, rows in ((total, [math.nan]), (total, [None]), (bounded, [2.0]), (sized, [1.0])):
         with pytest.raises(dp.BadData):
             chain.release(rows, budget)
+        with pytest.raises(dp.BadData):
+            chain.aggregations[0].exact(rows)
     assert budget.spent == 0
+    with pytest.raises(dp.BadData):
+        between(0, 1).exact([math.nan])
 
 
 def test_bounds_are_rounded_outward():

@@ -60,19 +60,19 @@ nb::object plain(nb::handle cell) {
   return cell.attr("item")();
 }
 
-void OwnedColumn::add(nb::handle given, const char* parameter) {
-  const nb::object cell = plain(given);
-  const bool valid = !cell.is_none();
+void OwnedColumn::add(nb::handle cell, const char* parameter) {
+  const nb::object value = plain(cell);
+  const bool valid = !value.is_none();
   if (rows_ % 8 == 0) validity_.push_back(0);
   validity_.back() =
       static_cast<std::uint8_t>(validity_.back() | (static_cast<unsigned>(valid) << (rows_ % 8)));
   nulls_ = nulls_ || !valid;
   if (type_ == AtomType::real) {
-    reals_.push_back(valid ? real_of(cell, parameter) : 0.0);
+    reals_.push_back(valid ? real_of(value, parameter) : 0.0);
   } else if (type_ == AtomType::integer) {
-    integers_.push_back(valid ? integer_of(cell, parameter) : 0);
+    integers_.push_back(valid ? integer_of(value, parameter) : 0);
   } else {
-    texts_.push_back(valid ? text_of(cell, parameter) : std::string());
+    texts_.push_back(valid ? text_of(value, parameter) : std::string());
   }
   ++rows_;
 }

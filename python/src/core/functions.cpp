@@ -277,7 +277,7 @@ std::pair<std::string, Relation> rounded_stability(const std::string& c_text,
 }  // namespace
 
 void bind_functions(nb::module_& module) {
-  nb::class_<Relation>(module, "Relation");
+  const nb::class_<Relation> relation_class(module, "Relation");
   module.def(
       "stable", [](const std::string& c) { return Relation::stable(not_negative(c, "stability")); },
       nb::arg("c"));
@@ -294,8 +294,8 @@ void bind_functions(nb::module_& module) {
          std::size_t dimension, const std::string& grid, bool integer,
          const std::optional<std::string>& lower, const std::optional<std::string>& upper,
          const std::string& name, const Relation& relation) {
-        return aggregation_of(rows, std::move(function), width, finish,
-                              {dimension, grid, integer, lower, upper}, name, relation);
+        return aggregation_of(rows, function, width, finish, {dimension, grid, integer, lower, upper}, name,
+                              relation);
       },
       nb::arg("rows"), nb::arg("function"), nb::arg("width"), nb::arg("finish").none(), nb::arg("dimension"),
       nb::arg("grid"), nb::arg("integer"), nb::arg("lower").none(), nb::arg("upper").none(), nb::arg("name"),

@@ -200,15 +200,18 @@ Facts pay_by_function(const HeldMeasurement& measurement, const HeldCells* cells
   return told(measurement, release);
 }
 
+// Throws bad_data unless a proof speaks of such rows, their number aside.
+void require_domain(const VectorDomain& domain, const Chunk& rows) {
+  if (domain.of_unknown_size().contains(rows)) return;
+  throw Error(ErrorCode::bad_data, "rows",
+              "rows: they are not in the input domain, " + describe(Domain(domain)));
+}
+
 // The exact statistic of rows in memory, which is not private.
 std::vector<std::string> exact(const Aggregation& aggregation, const HeldCells& cells) {
   const Chunk rows = cells.chunk();
   const nb::gil_scoped_release unlocked;
-  if (!aggregation.input_domain().contains(rows) &&
-      aggregation.input_domain().of_unknown_size().contains(rows) == false) {
-    throw Error(ErrorCode::bad_data, "rows",
-                "rows: they are not in the input domain, " + describe(Domain(aggregation.input_domain())));
-  }
+  require_domain(aggregation.input_domain(), rows);
   std::vector<std::string> texts;
   for (const Dyadic& value : aggregation(rows)) texts.push_back(to_string(value.rational()));
   return texts;
@@ -217,6 +220,7 @@ std::vector<std::string> exact(const Aggregation& aggregation, const HeldCells& 
 // The rows that a transformation gives, which are not private.
 Objects applied(const Transformation& transformation, const HeldCells& cells) {
   const Chunk rows = cells.chunk();
+  require_domain(transformation.input_domain(), rows);
   Objects all;
   for (std::size_t first = 0; first < rows.length; first += block_rows) {
     Chunk block = rows.slice(first, std::min(block_rows, rows.length - first));
