@@ -43,9 +43,27 @@ from ._statistics import (
 )
 
 if TYPE_CHECKING:
+    from . import testing
+    from ._chain import Aggregation, ChainStep, Measurement, Rows, Step, Transformation, rows, sequential
     from ._entries import LedgerEntry
+    from ._payments import Accountant, Budget, Debit, Release
     from ._planned import Check, Part, PlannedAccuracy, PlannedStatistic, Warning
     from ._report import Estimate, Released, Report
+    from ._steps import (
+        aggregation,
+        bins,
+        cast,
+        centered_sum,
+        clamp,
+        drop,
+        grouped,
+        hierarchy,
+        impute,
+        parse,
+        project,
+        snapping,
+        transformation,
+    )
     from ._utility import (
         Accuracy,
         Audit,
@@ -64,19 +82,28 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Accuracy", "Audit", "BadData", "Bias", "Bound", "BudgetRefused", "Certificate", "Check", "Column", "Composition",
-    "Dataset", "Error", "Estimate", "Geometric", "InvalidArgument", "IoError", "Law", "Ledger", "LedgerEntry", "Mismatch",
-    "Part", "Plan", "PlannedAccuracy", "PlannedStatistic", "Released", "Report", "Snapping", "Statistic", "Warning",
-    "accuracy", "audit", "bias", "bound", "certify", "compose", "correlation", "count", "covariance", "dataset", "distinct",
-    "histogram", "integer", "law", "mean", "median", "moment", "plan", "quantiles", "range_count", "read_dataset", "real",
-    "standard_deviation", "sum", "text", "trace", "variance",
+    "Accountant", "Accuracy", "Aggregation", "Audit", "BadData", "Bias", "Bound", "Budget", "BudgetRefused", "Certificate",
+    "ChainStep", "Check", "Column", "Composition", "Dataset", "Debit", "Error", "Estimate", "Geometric", "InvalidArgument",
+    "IoError", "Law", "Ledger", "LedgerEntry", "Measurement", "Mismatch", "Part", "Plan", "PlannedAccuracy",
+    "PlannedStatistic", "Release", "Released", "Report", "Rows", "Snapping", "Statistic", "Step", "Transformation", "Warning",
+    "accuracy", "aggregation", "audit", "bias", "bins", "bound", "cast", "centered_sum", "certify", "clamp", "compose",
+    "correlation", "count", "covariance", "dataset", "distinct", "drop", "grouped", "hierarchy", "histogram", "impute",
+    "integer", "law", "mean", "median", "moment", "parse", "plan", "project", "quantiles", "range_count", "read_dataset",
+    "real", "rows", "sequential", "snapping", "standard_deviation", "sum", "testing", "text", "trace", "transformation",
+    "variance",
 ]  # fmt: skip
 
 # Loaded when they are used: records take the standard library some time to make.
 _later = {
+    "_chain": ("Aggregation", "ChainStep", "Measurement", "Rows", "Step", "Transformation", "rows", "sequential"),
     "_entries": ("LedgerEntry",),
+    "_payments": ("Accountant", "Budget", "Debit", "Release"),
     "_planned": ("Check", "Part", "PlannedAccuracy", "PlannedStatistic", "Warning"),
     "_report": ("Estimate", "Released", "Report"),
+    "_steps": (
+        "aggregation", "bins", "cast", "centered_sum", "clamp", "drop", "grouped", "hierarchy", "impute", "parse", "project",
+        "snapping", "transformation",
+    ),  # fmt: skip
     "_utility": (
         "Accuracy", "Audit", "Bias", "Bound", "Certificate", "Composition", "Law", "accuracy", "audit", "bias", "bound",
         "certify", "compose", "law",
@@ -87,6 +114,8 @@ _later = {
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
+    if name == "testing":
+        return import_module(f"{__name__}.testing")
     for module, names in _later.items():
         if name in names:
             loaded = getattr(import_module(f"{__name__}.{module}"), name)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Union
+from typing import TYPE_CHECKING, TypeVar, Union
 
 from . import _toml
 from ._dataset import copied
 from ._errors import InvalidArgument
 from ._numbers import Number
 
+if TYPE_CHECKING:
+    from ._chain import Step
+
 Range = Union[str, Sequence[Union[Number, None]], Mapping[str, Number]]
+_Next = TypeVar("_Next")
 Guesses = Iterable[Union[Number, tuple[Number, Number]]]
 Bounds = Sequence[Number]
 
@@ -19,7 +23,7 @@ _exact = ("epsilon", "accuracy", "weight", "alpha")
 
 
 class Statistic:
-    """One statistic of a plan: made by count(), mean("age") ... and grouped by `by`."""
+    """One statistic of a plan: made by count(), mean("age") ... and grouped by `by`. Without a column, a step of a chain."""
 
     __slots__ = ("_entries", "_named")
 
@@ -87,6 +91,11 @@ class Statistic:
                 entries[key] = _price(entries[key], key)
         return _toml.table("[[statistic]]", entries)
 
+    def __rshift__(self, other: Step[_Next]) -> Step[_Next]:
+        from ._steps import statistic_step
+
+        return statistic_step(self) >> other
+
     def __repr__(self) -> str:
         shown = ", ".join(f"{key}={entry!r}" for key, entry in self._entries.items() if key not in ("kind", "name"))
         return f"<{self.name!r}: {self._entries['kind']}({shown})>"
@@ -102,6 +111,11 @@ def _price(number: object, parameter: str) -> str:
     from ._numbers import text
 
     return text(number, parameter)
+
+
+def _chained(column: object) -> str | None:
+    """None for a step of a chain, which takes the column that the chain gives; a plan refuses it."""
+    return None if column is None else _column(column)
 
 
 def _column(column: object) -> str:
@@ -158,7 +172,7 @@ def count(
 
 
 def sum(
-    column: str,
+    column: str | None = None,
     *,
     type: str | None = None,
     bounds: Bounds | None = None,
@@ -178,7 +192,7 @@ def sum(
     """The sum of a column, each value clamped to the bounds.
 
     Args:
-        column: its name, to the letter.
+        column: its name, to the letter; none in a chain, rows(...) >> ... >> sum().
         type: how cells are read, when the column does not say: "real" or "integer".
         bounds: (lower, upper), when the column has none; values outside are clamped. In the unit of the column.
         range: what values and outputs are clamped to: (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
@@ -199,7 +213,7 @@ def sum(
             "kind": "sum",
             "name": name,
             "title": title,
-            "column": _column(column),
+            "column": _chained(column),
             "type": type,
             "bounds": bounds,
             "range": range,
@@ -217,7 +231,7 @@ def sum(
 
 
 def mean(
-    column: str,
+    column: str | None = None,
     *,
     type: str | None = None,
     bounds: Bounds | None = None,
@@ -238,7 +252,7 @@ def mean(
     """The mean of a column, each value clamped to the bounds.
 
     Args:
-        column: its name, to the letter.
+        column: its name, to the letter; none in a chain, rows(...) >> ... >> mean().
         type: how cells are read, when the column does not say: "real" or "integer".
         bounds: (lower, upper), when the column has none; values outside are clamped. In the unit of the column.
         range: what values and outputs are clamped to: (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
@@ -260,7 +274,7 @@ def mean(
             "kind": "mean",
             "name": name,
             "title": title,
-            "column": _column(column),
+            "column": _chained(column),
             "type": type,
             "bounds": bounds,
             "range": range,
@@ -279,7 +293,7 @@ def mean(
 
 
 def variance(
-    column: str,
+    column: str | None = None,
     *,
     type: str | None = None,
     bounds: Bounds | None = None,
@@ -301,7 +315,7 @@ def variance(
     """The variance of a column, 1/(n - 1), each value clamped to the bounds.
 
     Args:
-        column: its name, to the letter.
+        column: its name, to the letter; none in a chain, rows(...) >> ... >> variance().
         type: how cells are read, when the column does not say: "real" or "integer".
         bounds: (lower, upper), when the column has none; values outside are clamped. In the unit of the column.
         range: what values and outputs are clamped to: (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
@@ -324,7 +338,7 @@ def variance(
             "kind": "variance",
             "name": name,
             "title": title,
-            "column": _column(column),
+            "column": _chained(column),
             "type": type,
             "bounds": bounds,
             "range": range,
@@ -403,8 +417,8 @@ def standard_deviation(
 
 
 def covariance(
-    first: str,
-    second: str,
+    first: str | None = None,
+    second: str | None = None,
     *,
     type: str | None = None,
     bounds: Bounds | None = None,
@@ -426,7 +440,7 @@ def covariance(
     """The covariance of two columns, 1/(n - 1).
 
     Args:
-        first: a column, by its name to the letter.
+        first: a column, by its name to the letter; none in a chain, rows(...) >> ... >> covariance().
         second: another one.
         type: how cells are read, when the column does not say: "real" or "integer".
         bounds: a pair for each column, when the columns have none.
@@ -450,7 +464,7 @@ def covariance(
             "kind": "covariance",
             "name": name,
             "title": title,
-            "columns": [_column(first), _column(second)],
+            "columns": None if first is second is None else [_column(first), _column(second)],
             "type": type,
             "bounds": bounds,
             "range": range,
@@ -531,8 +545,8 @@ def correlation(
 
 
 def moment(
-    column: str,
-    order: int,
+    column: str | None = None,
+    order: int | None = None,
     *,
     type: str | None = None,
     bounds: Bounds | None = None,
@@ -551,7 +565,7 @@ def moment(
     """The mean of the column's powers x^order. Change-one only.
 
     Args:
-        column: its name, to the letter.
+        column: its name, to the letter; none in a chain, rows(...) >> ... >> moment(order=2).
         order: 1 to 4.
         type: how cells are read, when the column does not say: "real" or "integer".
         bounds: (lower, upper), when the column has none; values outside are clamped. In the unit of the column.
@@ -572,7 +586,7 @@ def moment(
             "kind": "moment",
             "name": name,
             "title": title,
-            "column": _column(column),
+            "column": _chained(column),
             "order": order,
             "type": type,
             "bounds": bounds,
@@ -699,7 +713,7 @@ def quantiles(
 
 
 def histogram(
-    column: str,
+    column: str | None = None,
     *,
     categories: Iterable[Number | str] | None = None,
     edges: Iterable[Number] | None = None,
@@ -722,7 +736,7 @@ def histogram(
     """The number of rows in each bin.
 
     Args:
-        column: its name, to the letter.
+        column: its name, to the letter; none in a chain, rows(...) >> ... >> histogram(edges=[...]).
         categories: the bins; those of the column unless given.
         edges: public edges: bins [e0, e1), [e1, e2), ... of which the last is closed.
         type: how cells are read, when the column does not say: "real", "integer" or "text".
@@ -746,7 +760,7 @@ def histogram(
             "kind": "histogram",
             "name": name,
             "title": title,
-            "column": _column(column),
+            "column": _chained(column),
             "categories": categories,
             "edges": edges,
             "type": type,
@@ -767,7 +781,7 @@ def histogram(
 
 
 def distinct(
-    column: str,
+    column: str | None = None,
     *,
     categories: Iterable[Number | str] | None = None,
     type: str | None = None,
@@ -787,7 +801,7 @@ def distinct(
     """How many of a public set of values occur.
 
     Args:
-        column: its name, to the letter.
+        column: its name, to the letter; none in a chain, rows(...) >> ... >> distinct(categories=[...]).
         categories: the public set of values to look for; that of the column unless given.
         type: how cells are read, when the column does not say: "real", "integer" or "text".
         range: what values and outputs are clamped to: (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
@@ -808,7 +822,7 @@ def distinct(
             "kind": "distinct",
             "name": name,
             "title": title,
-            "column": _column(column),
+            "column": _chained(column),
             "categories": categories,
             "type": type,
             "range": range,

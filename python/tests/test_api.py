@@ -82,4 +82,4 @@ def test_arguments_of_other_types_are_python_s_own_errors():
     with pytest.raises(TypeError):
         dp.count("age")
     with pytest.raises(TypeError):
-        dp.mean()
+        dp.median()

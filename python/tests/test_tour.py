@@ -23,7 +23,8 @@ def test_the_tour(tmp_path, monkeypatch, capsys):
     shown = capsys.readouterr().out
     assert "mean income by city" in shown and "grid" in shown
     assert names["plan"]["mean age"].accuracy.tight <= 0.25
-    assert names["ledger"].spent == names["plan"].epsilon
+    assert names["ledger"].spent == names["plan"].epsilon + names["both"].price
+    assert names["budget"].remaining == 1 - names["mean_age"].price and "claimed by its author, not proved" in shown
     assert (tmp_path / "report.html").exists()
 
 

@@ -39,3 +39,27 @@ def use(frame: object) -> None:
     except dp.Error as error:
         print(error.code, error.parameter)
     print(cost, tight, left, value, lower, upper, keys, noisy, accuracy.tight, epsilon)
+
+
+def chain(ages: list[float]) -> None:
+    rows: dp.Rows = dp.rows(dp.real(), neighbors="change-one", size=100)
+    recipe: dp.Step[dp.Measurement] = dp.impute(40) >> dp.clamp(0, 100) >> dp.mean() >> dp.snapping(epsilon="1/4")
+    measurement: dp.Measurement = rows >> recipe
+    budget = dp.Budget(Decimal("0.5"))
+    release: dp.Release = measurement.release(ages, budget)
+    loss: Fraction = measurement.loss(2) + release.loss
+    accuracy: dp.Accuracy = measurement.accuracy(0.05)
+    halve = dp.transformation(lambda cells: [cell / 2 for cell in cells], output=dp.real(0, 5), stability=1)
+    own = dp.aggregation(lambda cell: Fraction(cell), relation=lambda d_in, d_out: d_out >= d_in, grid="2^-9")
+    found: dp.testing.Counterexample | None = dp.testing.find_counterexample(rows >> dp.impute(0) >> halve >> own)
+
+    total: dp.Step[dp.Aggregation] = dp.clamp(0, 1) >> dp.sum()
+    exact: tuple[Fraction, ...] = (rows >> dp.impute(0) >> total).exact(ages)
+
+    class Payer:
+        def debit(self, debit: dp.Debit) -> None:
+            print(debit.loss, debit.metric)
+
+    both = dp.sequential(measurement, measurement)
+    both.release(ages, Payer())
+    print(loss, accuracy.tight, found, exact, budget.remaining, release.value)

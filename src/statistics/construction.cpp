@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "snapdp/error.h"
+#include "snapdp/statistics/rounding.h"
 
 namespace snapdp::statistics_internal {
 namespace {
@@ -88,9 +89,8 @@ Rounding rounding_for(const Rational& sensitivity, bool integer, const Bounds& b
     // A public constant, an integer multiple of the bounds or zero: on their grid it is exact.
     return {Grid(std::min({0L, bounds.lower().exponent(), bounds.upper().exponent()}) - 1), 0};
   }
-  constexpr long relative_places = 40;
-  const Grid grid(Grid::at_most(sensitivity).exponent() - relative_places);
-  return {grid, grid.round_up(sensitivity).rational()};
+  const Grid grid = statistic_grid(sensitivity);
+  return {grid, rounded_sensitivity(sensitivity, grid)};
 }
 
 Aggregation scalar(const VectorDomain& domain, Metric metric, std::shared_ptr<const Fold> fold,

@@ -20,5 +20,6 @@ void bind_accounting(nb::module_& module);
 void bind_plan(nb::module_& module);
 void bind_ledger(nb::module_& module);
 void bind_release(nb::module_& module);
+void bind_chain(nb::module_& module);
 
 }  // namespace snapdp::python

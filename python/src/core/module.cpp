@@ -12,4 +12,5 @@ NB_MODULE(_core, module) {
   bind_plan(module);
   bind_ledger(module);
   bind_release(module);
+  bind_chain(module);
 }

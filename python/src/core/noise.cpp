@@ -12,7 +12,9 @@ namespace {
   throw Error(ErrorCode::invalid_argument, parameter, parameter + message);
 }
 
-NoiseKind kind_of(const std::string& mode, const std::string& noise) {
+}  // namespace
+
+NoiseKind noise_kind(const std::string& mode, const std::string& noise) {
   if (mode != "exact" && mode != "precision")
     refuse("mode", " = " + quoted_text(mode) + ": must be \"exact\" or \"precision\"");
   if (noise != "laplace" && noise != "geometric")
@@ -23,8 +25,6 @@ NoiseKind kind_of(const std::string& mode, const std::string& noise) {
   return NoiseKind::notes;
 }
 
-}  // namespace
-
 NoiseQuestion::NoiseQuestion(const std::optional<std::string>& loss, const std::string& distance,
                              const std::optional<std::string>& from, const std::optional<std::string>& to,
                              const std::string& spacing, const std::string& mode,
@@ -34,7 +34,7 @@ NoiseQuestion::NoiseQuestion(const std::optional<std::string>& loss, const std::
       lower(bound_down(from, "lower")),
       upper(bound_up(to, "upper")),
       grid(grid_of(spacing)),
-      noise(kind_of(mode, noise_name)),
+      noise(noise_kind(mode, noise_name)),
       precision(bits),
       integer(whole || noise == NoiseKind::geometric) {
   if (has_range() && *lower > *upper)

@@ -3,11 +3,19 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "core/bindings.h"
 #include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/mechanism.h"
 
 namespace snapdp::python {
+
+// `mode` is "exact" or "precision", `noise` "laplace" or "geometric".
+NoiseKind noise_kind(const std::string& mode, const std::string& noise);
+// E[output] - value: at the value, on average over guesses with weights, and at its worst.
+Facts bias_facts(const Noise& noise, bool integer, const std::optional<double>& value,
+                 const std::vector<Rational>& guesses, const std::vector<Rational>& weights);
 
 // Of Python's texts, checked; throws invalid_argument naming the parameter.
 struct NoiseQuestion {

@@ -120,23 +120,7 @@ Facts bias_of(const NoiseQuestion& question, const std::optional<std::string>& v
     weights.push_back(positive(weight, "values"));
   }
   const Mechanism mechanism = question.mechanism(question.required_epsilon());
-  const Noise noise = mechanism.noise().centered();
-  std::optional<double> at_value;
-  std::optional<double> expected;
-  WorstBias worst{};
-  {
-    const nb::gil_scoped_release unlocked;
-    if (value) at_value = bias(noise, mechanism.noise().centered(*value));
-    if (!values.empty()) expected = expected_bias(mechanism.noise(), values, weights);
-    worst = worst_bias(noise,
-                       question.integer ? std::optional(mechanism.noise().centered(Grid(0))) : std::nullopt);
-  }
-  Facts facts;
-  facts["at_value"] = nb::cast(at_value);
-  facts["expected"] = nb::cast(expected);
-  facts["worst"] = std::abs(worst.bias);
-  facts["worst_value"] = (Dyadic(worst.guess) + mechanism.noise().origin()).to_double_nearest();
-  return facts;
+  return bias_facts(mechanism.noise(), question.integer, value, values, weights);
 }
 
 // (lower, upper, binding probability) of the least bounds around the statistic's range.
@@ -151,6 +135,26 @@ std::tuple<double, double, double> bound(const NoiseQuestion& question, const st
 }
 
 }  // namespace
+
+Facts bias_facts(const Noise& noise, bool integer, const std::optional<double>& value,
+                 const std::vector<Rational>& guesses, const std::vector<Rational>& weights) {
+  const Noise centered = noise.centered();
+  std::optional<double> at_value;
+  std::optional<double> expected;
+  WorstBias worst{};
+  {
+    const nb::gil_scoped_release unlocked;
+    if (value) at_value = bias(centered, noise.centered(*value));
+    if (!guesses.empty()) expected = expected_bias(noise, guesses, weights);
+    worst = worst_bias(centered, integer ? std::optional(noise.centered(Grid(0))) : std::nullopt);
+  }
+  Facts facts;
+  facts["at_value"] = nb::cast(at_value);
+  facts["expected"] = nb::cast(expected);
+  facts["worst"] = std::abs(worst.bias);
+  facts["worst_value"] = (Dyadic(worst.guess) + noise.origin()).to_double_nearest();
+  return facts;
+}
 
 void bind_utility(nb::module_& module) {
   nb::class_<NoiseQuestion>(module, "NoiseQuestion")
