@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from ._core import version as __version__
 from ._dataset import Column, Dataset, dataset, integer, read_dataset, real
 from ._dataset import text_column as text
-from ._errors import BadData, BudgetRefused, Error, InvalidArgument, IoError, Mismatch
+from ._errors import BadData, BudgetRefused, Error, InvalidArgument, IoError, Mismatch, NotInstalled
 from ._ledger import Ledger
 from ._mechanism import Geometric, Snapping, trace
 from ._plan import Plan, plan
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Accuracy", "Audit", "BadData", "Bias", "Bound", "BudgetRefused", "Certificate", "Check", "Column", "Composition",
     "Dataset", "Error", "Estimate", "Geometric", "InvalidArgument", "IoError", "Law", "Ledger", "LedgerEntry", "Mismatch",
-    "Part", "Plan", "PlannedAccuracy", "PlannedStatistic", "Released", "Report", "Snapping", "Statistic", "Warning",
+    "NotInstalled", "Part", "Plan", "PlannedAccuracy", "PlannedStatistic", "Released", "Report", "Snapping", "Statistic", "Warning",
     "accuracy", "audit", "bias", "bound", "certify", "compose", "correlation", "count", "covariance", "dataset", "distinct",
     "histogram", "integer", "law", "mean", "median", "moment", "plan", "quantiles", "range_count", "read_dataset", "real",
     "standard_deviation", "sum", "text", "trace", "variance",

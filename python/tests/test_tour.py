@@ -9,6 +9,7 @@ from conftest import cities, root
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
+pytest.importorskip("matplotlib")
 
 page = (root / "docs/python.md").read_text()
 blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
@@ -24,7 +25,7 @@ def test_the_tour(tmp_path, monkeypatch, capsys):
     assert "mean income by city" in shown and "grid" in shown
     assert names["plan"]["mean age"].accuracy.tight <= 0.25
     assert names["ledger"].spent == names["plan"].epsilon
-    assert (tmp_path / "report.html").exists()
+    assert (tmp_path / "report.html").exists() and (tmp_path / "report.svg").exists()
 
 
 def test_every_error_is_on_the_page():
