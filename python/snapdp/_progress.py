@@ -21,7 +21,6 @@ def shown(progress: Progress | None) -> Iterator[Callable[[float], object] | Non
         bar = _Bar()
         try:
             yield bar
-            bar.fill()
         finally:
             bar.close()
     elif callable(progress):
@@ -44,13 +43,8 @@ class _Bar:
         self._shown.n = percent
         self._shown.refresh()
 
-    def fill(self) -> None:
-        """What was read is read to its end. A screen that fails now must not cost the report, which is paid for."""
-        with suppress(Exception):
-            if self._shown is not None:
-                self(100.0)
-
     def close(self) -> None:
+        # A screen that fails now must not cost the report, which is paid for.
         with suppress(Exception):
             if self._shown is not None:
                 self._shown.close()

@@ -26,6 +26,7 @@ def plan(people):
         dp.histogram("city"),
         dp.mean("income").by("city"),
         dp.histogram("age", edges=[0, 50, 100]).by("city"),
+        dp.median("income", resolution=5000).by("city"),
         epsilon=10,
     )
 
