@@ -84,7 +84,7 @@ class Shown:
         return type(self).__name__
 
     def _facts(self) -> list[tuple[str, object]]:
-        return list(vars(self).items())
+        return [(name, value) for name, value in vars(self).items() if not name.startswith("_")]
 
     def _repr_html_(self) -> str:
         return table_html(self._title(), [(name, _fact(value)) for name, value in self._facts()])

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, Union
 
 from . import _core, _files
-from ._errors import InvalidArgument
+from ._errors import Error, InvalidArgument
 from ._numbers import Number, exact, fraction, optional_exact, optional_text, text
 
 
@@ -33,7 +33,7 @@ class Accuracy(_files.Shown):
 
 
 @dataclass(frozen=True)
-class Law:
+class Law(_files.Shown):
     """The law of an output for one exact value.
 
     outputs: (output, probability), in order, the nearest to the value when there are more (`cut` says how many were left
@@ -55,14 +55,20 @@ class Law:
         Raises:
             InvalidArgument: doubles cannot tell the numbers to draw apart.
         """
+        if not self._asked:
+            raise InvalidArgument("law: does not know its mechanism; make it with law(epsilon=..., sensitivity=...)", "law")
         *question, value = self._asked
         return _core.law_chart(_question(*question), optional_exact(value, "value"))
 
-    def _repr_svg_(self) -> str:
-        return self.svg()
+    def _repr_svg_(self) -> str | None:
+        try:
+            return self.svg()
+        except Error:
+            return None
 
     def _repr_html_(self) -> str:
-        return f"<figure>{self.svg()}</figure>"
+        picture = self._repr_svg_()
+        return super()._repr_html_() if picture is None else f"<figure>{picture}</figure>"
 
 
 @dataclass(frozen=True)

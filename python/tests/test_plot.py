@@ -144,3 +144,7 @@ def test_a_law_without_a_picture():
     with pytest.raises(dp.InvalidArgument, match="^epsilon: the numbers to draw are too large, too small or too near") as refused:
         law.svg()
     assert refused.value.parameter == "epsilon"
+    assert law._repr_svg_() is None
+    assert "variance" in law._repr_html_() and "_asked" not in law._repr_html_(), "numbers instead"
+    with pytest.raises(dp.InvalidArgument, match="make it with law"):
+        dp.Law(0, 0, 1, (), 0, 0, 0).svg()
