@@ -8,7 +8,7 @@ from html import escape
 
 from . import _core
 from ._errors import InvalidArgument, IoError
-from ._numbers import whole_text
+from ._numbers import is_fraction, whole_text
 
 # What SQLite may write beside a ledger.
 _companions = ("-journal", "-wal", "-shm")
@@ -87,10 +87,12 @@ class Shown:
         return [(name, value) for name, value in vars(self).items() if not name.startswith("_")]
 
     def _repr_html_(self) -> str:
-        return table_html(self._title(), [(name, _fact(value)) for name, value in self._facts()])
+        shown = ((name, _fact(value)) for name, value in self._facts())
+        return table_html(self._title(), [(name, words) for name, words in shown if words])
 
 
 _most = 8  # members of a list that a table shows
+_long = 20  # characters of a fraction that nobody reads as a number
 
 
 def _fact(value: object) -> str:
@@ -98,5 +100,9 @@ def _fact(value: object) -> str:
         shown = ", ".join(map(_fact, value[:_most]))
         return f"{shown}, ... {len(value)} in all" if len(value) > _most else shown
     if isinstance(value, Shown):
-        return ", ".join(f"{name} {_fact(fact)}" for name, fact in value._facts())
-    return "" if value is None else str(value)
+        held = ((name, _fact(fact)) for name, fact in value._facts())
+        return ", ".join(f"{name} {words}" for name, words in held if words)
+    words = "" if value is None else str(value)
+    if len(words) > _long and is_fraction(value):
+        return f"{float(value):.6g}, exactly {words}"  # type: ignore[arg-type]
+    return words

@@ -2,6 +2,7 @@
 
 import html.parser
 import re
+from fractions import Fraction
 
 import pytest
 
@@ -148,3 +149,9 @@ def test_long_lists_are_cut(made):
 
     assert _files._fact(tuple(range(9))) == "0, 1, 2, 3, 4, 5, 6, 7, ... 9 in all"
     assert _files._fact((1, None, "a")) == "1, , a"
+    assert _files._fact(Fraction(1, 3)) == "1/3"
+    assert _files._fact(Fraction(10**20 + 1, 3 * 10**20)) == f"0.333333, exactly {Fraction(10**20 + 1, 3 * 10**20)}"
+
+
+def test_what_is_not_known_has_no_row(made):
+    assert made["accuracy"].miss is None and "miss" not in made["accuracy"]._repr_html_()
