@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "release/shared/mechanism_picture.h"
 #include "release/shared/suggestion.h"
 #include "snapdp/error.h"
 
@@ -207,9 +208,7 @@ Rational MechanismQuestion::chosen_epsilon() const {
 }
 
 std::string clamp_text(const std::optional<double>& lower, const std::optional<double>& upper) {
-  if (lower && upper) return "[" + to_string(*lower) + ", " + to_string(*upper) + "]";
-  if (lower) return to_string(*lower) + " or more";
-  return upper ? to_string(*upper) + " or less" : "";
+  return release_internal::chart::clamp_text(lower, upper);
 }
 
 }  // namespace snapdp::cli

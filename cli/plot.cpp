@@ -8,8 +8,9 @@
 #include "mechanism_options.h"
 #include "output.h"
 #include "release/shared/chart.h"
+#include "release/shared/mechanism_picture.h"
 #include "snapdp/error.h"
-#include "snapdp/mechanism/law.h"
+#include "snapdp/release/law_chart.h"
 #include "snapdp/text.h"
 
 namespace snapdp::cli {
@@ -19,7 +20,11 @@ using namespace release_internal;
 namespace {
 
 using chart::Axis;
+using chart::described;
 using chart::Panel;
+using chart::panel_of;
+using chart::picture_height;
+using chart::picture_width;
 using chart::Svg;
 using Points = std::vector<std::pair<double, double>>;
 
@@ -27,40 +32,6 @@ struct PlotArguments {
   MechanismArguments mechanism;
   std::string output;
 };
-
-constexpr int width = 760;
-constexpr int height = 440;
-constexpr double left = 84;
-constexpr double top = 44;
-constexpr double inner_width = 648;
-constexpr double inner_height = 332;
-constexpr double title_gap = 62;
-
-// Whether a double holds every number on the axis and tells its ends apart.
-bool is_drawable(const Axis& axis) {
-  if (axis.logarithmic && !(axis.from >= std::numeric_limits<double>::min())) return false;
-  return std::isfinite(axis.to - axis.from) && axis.to > axis.from;
-}
-
-Panel panel_of(Svg& svg, const std::string& title, const Axis& x, const Axis& y) {
-  if (!is_drawable(x) || !is_drawable(y)) {
-    refuse("--epsilon",
-           ": the numbers to draw are too large, too small or too near to each other for doubles; choose an "
-           "epsilon "
-           "nearer to 1, or bring bounds and value nearer to 0");
-  }
-  return Panel(svg, left, top, inner_width, inner_height, chart::escaped(title), x, y, title_gap);
-}
-
-std::string described(const Mechanism& mechanism, bool with_epsilon = true) {
-  std::string text = with_epsilon ? "\xce\xb5 = " + short_number(mechanism.epsilon()) + ", " : "";
-  text += "sensitivity " + short_number(mechanism.sensitivity().rational());
-  const std::string clamps = clamp_text(mechanism.lower(), mechanism.upper());
-  if (!clamps.empty()) text += ", clamped to " + clamps;
-  if (mechanism.kind() == NoiseKind::notes) text += ", precision mode";
-  if (mechanism.kind() == NoiseKind::geometric) return text + ", geometric noise";
-  return with_epsilon ? text + ", grid " + to_string(mechanism.grid()) : text;
-}
 
 // An axis around the values, with some air.
 Axis linear_axis(double least, double greatest, const std::string& title) {
@@ -112,7 +83,7 @@ std::string plot_accuracy(const MechanismQuestion& question) {
   const Axis x{e / 8, e * 8, chart::logarithmic_ticks(e / 8, e * 8), "privacy loss \xce\xb5", true};
   const Axis y{least / 1.25, greatest * 1.25, chart::logarithmic_ticks(least / 1.25, greatest * 1.25),
                "accuracy, in the unit of the statistic", true};
-  Svg svg(width, height, "Accuracy against epsilon");
+  Svg svg(picture_width, picture_height, "Accuracy against epsilon");
   Panel panel = panel_of(
       svg,
       "Accuracy at \xce\xb1 = " + short_number(question.alpha.value()) + ": " + described(mechanism, false) +
@@ -178,7 +149,7 @@ std::string plot_bias(const MechanismQuestion& question) {
   greatest = std::max(greatest, worst.bias);
   const Axis x{from + origin, to + origin, chart::round_ticks(from + origin, to + origin, 8),
                "exact statistic"};
-  Svg svg(width, height, "Bias against the exact statistic");
+  Svg svg(picture_width, picture_height, "Bias against the exact statistic");
   const Axis y = linear_axis(least, greatest, "bias, in the unit of the statistic");
   Panel panel = panel_of(svg, "Bias: " + described(mechanism), x, y);
   panel.path({{x.from, 0}, {x.to, 0}}, chart::gray, "stroke-width=\"1\"");
@@ -208,100 +179,18 @@ std::string plot_bias(const MechanismQuestion& question) {
 
 // The probability of each output about the value, and what a Laplace density gives a cell of the grid.
 std::string plot_law(const MechanismQuestion& question) {
-  const Mechanism mechanism = question.mechanism(question.chosen_epsilon());
-  const Noise noise = mechanism.noise().centered();
-  const double origin = mechanism.noise().origin().to_double_nearest();
-  const double value = question.value ? mechanism.noise().centered(*question.value) : middle_value(noise);
-  const OutputLaw law(noise, value);
-  const double center = law.value() < noise.lower.value_or(law.value())   ? *noise.lower
-                        : law.value() > noise.upper.value_or(law.value()) ? *noise.upper
-                                                                          : law.value();
-  const double spacing = noise.grid.spacing().to_double_up();
-  constexpr double scales = 6;
-  const double reach = std::max(scales * noise.scale.up(), 3 * spacing);
-  const double from = std::max(center - reach, noise.lower.value_or(center - reach));
-  const double to = std::min(center + reach, noise.upper.value_or(center + reach));
-  const auto laplace = [&](double x) {
-    return std::exp(-std::abs(x - center) / noise.scale.up()) / (2 * noise.scale.up()) * spacing;
-  };
-  constexpr double most_bars = 80;
-  const bool bars = (to - from) / spacing <= most_bars;
-  const auto cell = [&](double at) {  // the output whose cell `at` lies in
-    const double output = std::floor(at / spacing + 0.5) * spacing;
-    return std::clamp(output, noise.lower.value_or(output), noise.upper.value_or(output));
-  };
-  const double first = bars ? std::floor(from / spacing + 0.5) : 0;
-  const double last = bars ? std::floor(to / spacing + 0.5) : 0;
-  const int cells = static_cast<int>(last - first);
-  // A bound collects a tail: among many narrow cells its probability is written, not drawn.
-  double highest = laplace(center);
-  Points curve;
-  if (bars) {
-    for (int i = 0; i <= cells; ++i)
-      highest = std::max(highest, law.probability(cell((first + i) * spacing)));
-    if (noise.lower) highest = std::max(highest, law.probability(*noise.lower));
-    if (noise.upper) highest = std::max(highest, law.probability(*noise.upper));
-  } else {
-    constexpr int steps = 720;
-    for (int i = 0; i <= steps; ++i) {
-      const double output = cell(from + (to - from) * i / steps);
-      if (output == noise.lower || output == noise.upper) continue;
-      const double probability = law.probability(output);
-      curve.emplace_back(output + origin, probability);
-      highest = std::max(highest, probability);
-    }
+  return law_chart(question.mechanism(question.chosen_epsilon()), question.value);
+}
+
+// The library calls the option epsilon.
+std::string drawn(std::string (*draw)(const MechanismQuestion&), const MechanismQuestion& question) {
+  try {
+    return draw(question);
+  } catch (const Error& error) {
+    constexpr std::string_view library_name = "epsilon:";
+    if (!std::string_view(error.what()).starts_with(library_name)) throw;
+    refuse("--epsilon", error.what() + library_name.size() - 1);
   }
-  const double margin = bars ? spacing * 0.7 : (to - from) / 40;
-  const double axis_from = from + origin - margin;
-  const double axis_to = to + origin + margin;
-  const Axis x{axis_from, axis_to, chart::round_ticks(axis_from, axis_to, 8),
-               "output, in the unit of the statistic"};
-  const double ceiling = highest * 1.15;
-  const Axis y{0, ceiling, chart::round_ticks(0, ceiling), "probability of the output"};
-  Svg svg(width, height, "The law of the output");
-  Panel panel = panel_of(
-      svg, "Output for the value " + short_number(Rational(value + origin)) + ": " + described(mechanism), x,
-      y);
-  if (bars) {
-    const auto draw_bar = [&](double output) {
-      panel.bar(output + origin - spacing * 0.4, output + origin + spacing * 0.4, law.probability(output),
-                chart::blue);
-    };
-    if (noise.lower && from == *noise.lower) draw_bar(from);
-    for (int i = 0; i <= cells; ++i) {
-      const double output = (first + i) * spacing;
-      if (output <= from && noise.lower && from == *noise.lower) continue;
-      if (output >= to && noise.upper && to == *noise.upper) continue;
-      draw_bar(output);
-    }
-    if (noise.upper && to == *noise.upper) draw_bar(to);
-  } else {
-    panel.path(curve, chart::blue, chart::broad);
-  }
-  const double laplace_from = std::max(from, noise.lower.value_or(from));
-  Points density;
-  constexpr int density_steps = 720;
-  for (int i = 0; i <= density_steps; ++i) {
-    const double at = laplace_from + (to - laplace_from) * i / density_steps;
-    density.emplace_back(at + origin, laplace(at));
-  }
-  panel.path(density, chart::orange);
-  // The legend goes where the law is low.
-  const double keys = center - from > to - center ? 12 : 430;
-  int row = 0;
-  panel.key(keys, row++, chart::blue, noise.kind == NoiseKind::geometric ? "geometric" : "snapped",
-            bars ? chart::solid : chart::broad);
-  panel.key(keys, row++, chart::orange, "Laplace density \xc3\x97 grid");
-  const auto collected = [&](double bound, double shown) {
-    if (bars) return;
-    panel.key(keys, row++, chart::gray,
-              "P(" + to_string(shown) + ") = " + round_up_to_digits(Rational(law.probability(bound)), 3),
-              "stroke-width=\"0\"");
-  };
-  if (noise.lower && from == *noise.lower) collected(*noise.lower, *mechanism.lower());
-  if (noise.upper && to == *noise.upper) collected(*noise.upper, *mechanism.upper());
-  panel.frame();
-  return svg.finish();
 }
 
 // A picture is SVG whatever its name says, so the name must say so too. Devices and pipes have none.
@@ -328,7 +217,7 @@ void add_kind(CLI::App& plot, Commands& commands, const char* name, const char* 
   commands[command] = {[arguments, draw] {
                          if (arguments->mechanism.json) refuse("--json", ": a picture is SVG; leave it out");
                          check_name(arguments->output);
-                         const std::string svg = draw(MechanismQuestion(arguments->mechanism));
+                         const std::string svg = drawn(draw, MechanismQuestion(arguments->mechanism));
                          write_file(arguments->output, svg, Readers::umask);
                        },
                        example,

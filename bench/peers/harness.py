@@ -6,9 +6,13 @@ Sums: ten million doubles in [0, 100], clamped to [0, 100].
 Shuffles: the sum, before noise, of the same hundred thousand doubles in [-100, 100] in ten orders.
 """
 
+import importlib.metadata
 import json
+import pathlib
 import random
+import re
 import statistics
+import subprocess
 import sys
 import time
 
@@ -111,10 +115,41 @@ def noise(name, make, batch=None, stated=None, batch_note="", only_in_batches=Fa
     return entry
 
 
-def report(library, version, noises, sums=None, shuffles=None, remarks=()):
-    json.dump(
-        {"library": library, "version": version, "noise": noises, "sums": sums, "shuffles": shuffles, "remarks": list(remarks)},
-        sys.stdout,
-        indent=1,
-    )
+def import_seconds(module):
+    """What a program waits for that imports it: the median of nine interpreters, less that of nine that import nothing."""
+
+    def median(statement):
+        runs = []
+        for _ in range(9):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", statement], check=True, stdout=subprocess.DEVNULL)
+            runs.append(time.perf_counter() - start)
+        return statistics.median(runs)
+
+    median(f"import {module}")  # its files are read and compiled
+    return median(f"import {module}") - median("pass")
+
+
+def installed_bytes(distribution, seen=None):
+    """The files of a distribution and of what it needs, without what is optional."""
+    seen = set() if seen is None else seen
+    name = re.split(r"[^A-Za-z0-9._-]", distribution)[0].lower().replace("_", "-")
+    if name in seen:
+        return 0
+    seen.add(name)
+    try:
+        found = importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:
+        return 0
+    sizes = [pathlib.Path(file.locate()) for file in found.files or () if "__pycache__" not in file.parts]
+    needs = [need for need in found.requires or () if "extra ==" not in need]
+    return sum(path.stat().st_size for path in sizes if path.exists()) + sum(installed_bytes(need, seen) for need in needs)
+
+
+def report(library, version, noises, sums=None, shuffles=None, remarks=(), package=None):
+    """`package`: the distribution and the module, where they are measured as well."""
+    facts = {"library": library, "version": version, "noise": noises, "sums": sums, "shuffles": shuffles, "remarks": list(remarks)}
+    if package:
+        facts["package"] = {"import_ns": import_seconds(package[1]) * 1e9, "bytes": installed_bytes(package[0])}
+    json.dump(facts, sys.stdout, indent=1)
     print()

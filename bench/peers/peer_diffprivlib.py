@@ -36,4 +36,5 @@ h.report(
     shuffles=h.distinct(
         lambda rows: diffprivlib.tools.sum(np.array(rows), epsilon=float("inf"), bounds=(-h.UPPER, h.UPPER))
     ),
+    package=("diffprivlib", "diffprivlib"),
 )

@@ -57,4 +57,5 @@ h.report(
         "how": "make_clamp >> then_sum or then_mean on an array, size known",
     },
     shuffles=h.distinct(lambda rows: shuffled_total(np.array(rows))),
+    package=("opendp", "opendp.prelude"),
 )

@@ -33,4 +33,5 @@ h.report(
         "how": "BoundedSum and BoundedMean with noise, quick_result of a list",
     },
     shuffles=h.distinct(lambda rows: algorithm(BoundedSum, silent, -h.UPPER).quick_result(rows)),
+    package=("python-dp", "pydp"),
 )

@@ -8,40 +8,14 @@ import platform
 import sys
 import time
 
+import from_python
+from from_python import debian, processor, time_of
+
 folder = pathlib.Path(sys.argv[1])
 compiler = sys.argv[2]
 order = ["snapdp", "opendp", "diffprivlib", "python_dp", "numpy", "smartnoise", "tumult"]
 results = {name: json.loads((folder / f"{name}.json").read_text()) for name in order if (folder / f"{name}.json").exists()}
 laplace = {"1.0": math.log(20), "0.1": 10 * math.log(20)}
-
-
-def processor():
-    model, flags, cores = "unknown", "", 0
-    for line in open("/proc/cpuinfo", encoding="ascii", errors="replace"):
-        key, _, value = line.partition(":")
-        cores += key.strip() == "processor"
-        if key.strip() == "model name":
-            model = value.strip()
-        if key.strip() == "flags":
-            flags = value.split()
-    sets = [name for flag, name in (("avx2", "AVX2"), ("avx512dq", "AVX-512")) if flag in flags]
-    return f"{model}{' with ' + ' and '.join(sets) if sets else ''}, {cores} cores"
-
-
-def debian():
-    try:
-        return "Debian " + open("/etc/debian_version", encoding="ascii").read().strip()
-    except OSError:
-        return platform.system()
-
-
-def time_of(nanoseconds):
-    if nanoseconds is None:
-        return ""
-    for unit, size in (("ms", 1e6), ("µs", 1e3)):
-        if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}"
-    return f"{nanoseconds:.3g} ns"
 
 
 def ratio(x):
@@ -123,6 +97,7 @@ for name, result in results.items():
     )
 table(["library", "sum, each row", "mean, each row", "called", "same bits before noise in ten orders"], rows, "lrrll")
 
+sys.stdout.write(from_python.section(folder))
 print("## Goals\n")
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from ._core import version as __version__
 from ._dataset import Column, Dataset, dataset, integer, read_dataset, real
 from ._dataset import text_column as text
-from ._errors import BadData, BudgetRefused, Error, InvalidArgument, IoError, Mismatch
+from ._errors import BadData, BudgetRefused, Error, InvalidArgument, IoError, Mismatch, NotInstalled
 from ._ledger import Ledger
 from ._mechanism import Geometric, Snapping, trace
 from ._plan import Plan, plan
@@ -84,13 +84,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Accountant", "Accuracy", "Aggregation", "Audit", "BadData", "Bias", "Bound", "Budget", "BudgetRefused", "Certificate",
     "ChainStep", "Check", "Column", "Composition", "Dataset", "Debit", "Error", "Estimate", "Geometric", "InvalidArgument",
-    "IoError", "Law", "Ledger", "LedgerEntry", "Measurement", "Mismatch", "Part", "Plan", "PlannedAccuracy",
-    "PlannedStatistic", "Release", "Released", "Report", "Rows", "Snapping", "Statistic", "Step", "Transformation", "Warning",
-    "accuracy", "aggregation", "audit", "bias", "bins", "bound", "cast", "centered_sum", "certify", "clamp", "compose",
-    "correlation", "count", "covariance", "dataset", "distinct", "drop", "grouped", "hierarchy", "histogram", "impute",
-    "integer", "law", "mean", "median", "moment", "parse", "plan", "project", "quantiles", "range_count", "read_dataset",
-    "real", "rows", "sequential", "snapping", "standard_deviation", "sum", "testing", "text", "trace", "transformation",
-    "variance",
+    "IoError", "Law", "Ledger", "LedgerEntry", "Measurement", "Mismatch", "NotInstalled", "Part", "Plan", "PlannedAccuracy",
+    "PlannedStatistic", "Release", "Released", "Report", "Rows", "Snapping", "Statistic", "Step", "Transformation",
+    "Warning", "accuracy", "aggregation", "audit", "bias", "bins", "bound", "cast", "centered_sum", "certify", "clamp",
+    "compose", "correlation", "count", "covariance", "dataset", "distinct", "drop", "grouped", "hierarchy", "histogram",
+    "impute", "integer", "law", "mean", "median", "moment", "parse", "plan", "project", "quantiles", "range_count",
+    "read_dataset", "real", "rows", "sequential", "snapping", "standard_deviation", "sum", "testing", "text", "trace",
+    "transformation", "variance",
 ]  # fmt: skip
 
 # Loaded when they are used: records take the standard library some time to make.

@@ -206,6 +206,9 @@ class Dataset:
         """The declaration as a file for the command-line tool: `snapdp ledger create LEDGER FILE --epsilon E`."""
         return self._text
 
+    def _repr_html_(self) -> str:
+        return _files.text_html(self._text)
+
     def __repr__(self) -> str:
         unit = f", unit={self.privacy_unit!r}" if self.privacy_unit else ""
         return f"<Dataset {self.name!r}: neighbors={self.neighbors!r}{unit}, {len(self.columns)} columns declared>"

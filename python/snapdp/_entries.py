@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from . import _files
 from ._numbers import fraction
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LedgerEntry:
+class LedgerEntry(_files.Shown):
     """One past release.
 
     epsilon: what it cost; spent: the total after it; charges: what each statistic cost; reported: whether its report is kept.

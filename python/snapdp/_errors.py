@@ -9,7 +9,7 @@ class Error(Exception):
     It never holds a cell or a number of rows. Nothing has been debited, unless the message says that it has.
 
     Attributes:
-        code: "invalid_argument", "mismatch", "budget_refused", "bad_data" or "io".
+        code: "invalid_argument", "mismatch", "budget_refused", "bad_data", "io" or "not_installed".
         parameter: the name of the offending parameter, as its caller wrote it: "epsilon".
     """
 
@@ -51,6 +51,12 @@ class IoError(Error):
     """A file, the engine or the system's random generator failed."""
 
     code = "io"
+
+
+class NotInstalled(Error, ImportError):
+    """A package that this needs and SnapDP does not bring along is not there."""
+
+    code = "not_installed"
 
 
 _by_code: dict[str, type[Error]] = {

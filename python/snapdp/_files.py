@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from html import escape
 
 from . import _core
 from ._errors import InvalidArgument, IoError
-from ._numbers import whole_text
+from ._numbers import is_fraction, whole_text
 
 # What SQLite may write beside a ledger.
 _companions = ("-journal", "-wal", "-shm")
@@ -65,7 +66,43 @@ def framed(page: str, height: int) -> str:
     )
 
 
-def table_html(title: str, rows: list[tuple[str, str]]) -> str:
-    """A small table of facts."""
+def table_html(title: str, rows: Iterable[tuple[str, str]]) -> str:
+    """A small table of facts, in the colors of the page around it."""
     cells = "".join(f"<tr><th style='text-align:left'>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in rows)
     return f"<table><caption>{escape(title)}</caption><tbody>{cells}</tbody></table>"
+
+
+def text_html(text: str) -> str:
+    """A text of several lines as it is."""
+    return f"<pre style='font-family:monospace;line-height:1.3'>{escape(text)}</pre>"
+
+
+class Shown:
+    """A record, a dataclass, that a notebook shows as a table of its facts."""
+
+    def _title(self) -> str:
+        return type(self).__name__
+
+    def _facts(self) -> list[tuple[str, object]]:
+        return [(name, value) for name, value in vars(self).items() if not name.startswith("_")]
+
+    def _repr_html_(self) -> str:
+        shown = ((name, _fact(value)) for name, value in self._facts())
+        return table_html(self._title(), [(name, words) for name, words in shown if words])
+
+
+_most = 8  # members of a list that a table shows
+_long = 20  # characters of a fraction that nobody reads as a number
+
+
+def _fact(value: object) -> str:
+    if isinstance(value, tuple):
+        shown = ", ".join(map(_fact, value[:_most]))
+        return f"{shown}, ... {len(value)} in all" if len(value) > _most else shown
+    if isinstance(value, Shown):
+        held = ((name, _fact(fact)) for name, fact in value._facts())
+        return ", ".join(f"{name} {words}" for name, words in held if words)
+    words = "" if value is None else str(value)
+    if len(words) > _long and is_fraction(value):
+        return f"{float(value):.6g}, exactly {words}"  # type: ignore[arg-type]
+    return words

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import _core, _files
@@ -11,6 +10,7 @@ from ._dataset import Dataset
 from ._errors import Error, InvalidArgument, without_lines
 from ._frames import opener
 from ._numbers import fraction
+from ._progress import Progress, shown
 from ._toml import text_of
 
 if TYPE_CHECKING:
@@ -18,9 +18,20 @@ if TYPE_CHECKING:
 
     from ._ledger import Ledger
     from ._planned import Check, PlannedStatistic, Warning
+    from ._plot import Picture
     from ._report import Report
 
-Progress = Callable[[float], object]
+
+class Explanation(str):
+    """A text that a console and a notebook show as it is, line by line."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return _files.text_html(self)
 
 
 class Plan:
@@ -127,17 +138,29 @@ class Plan:
 
     def explain(self) -> str:
         """Each statistic as its chain of steps, distances and losses, in plain words: `snapdp explain`."""
-        return self._plan.explanation()
+        return Explanation(self._plan.explanation())
+
+    def plot(self, *, width: float = 7.5) -> Picture:
+        """What each statistic costs and how near it will be as a chart, drawn by matplotlib.
+
+        Raises:
+            NotInstalled: there is no matplotlib. `html` writes a page with charts, without it.
+        """
+        from ._plot import of_plan
+
+        return of_plan(self, width)
 
     def check(self, data: object = None, *, progress: Progress | None = None) -> Check:
         """What the rows hold, against what the plan says of them. Exact, not protected: do not share it.
 
         Args:
             data: as of `release`.
+            progress: as of `release`.
         """
         from ._planned import Check
 
-        return Check(*_core.check(self._plan, opener(data), progress))
+        with shown(progress) as told:
+            return Check(*_core.check(self._plan, opener(data), told))
 
     def release(
         self, data: object, ledger: Ledger, *, label: str = "", progress: Progress | None = None
@@ -154,7 +177,7 @@ class Plan:
                 cursor; a dict of arrays; the path of a CSV or Parquet file; None for the file that the dataset names.
             ledger: that pays.
             label: a name: a release of the same label and plan is paid once, and given again after that.
-            progress: called with a percentage while rows are read.
+            progress: True for a bar, of tqdm where that is installed; or a function, called with a percentage while rows are read.
 
         Raises:
             BudgetRefused: the ledger is for other data, or too little is left.
@@ -162,13 +185,15 @@ class Plan:
         """
         from ._report import Report
 
-        return Report(_core.release(self._plan, _paying(ledger), opener(data), progress, text_of(label, "label")))
+        with shown(progress) as told:
+            return Report(_core.release(self._plan, _paying(ledger), opener(data), told, text_of(label, "label")))
 
     def dry_run(
         self, data: object, ledger: Ledger, *, label: str = "", progress: Progress | None = None
     ) -> None:
         """Does all that `release` does before the debit, the rows included, and nothing after: raises what it would raise."""
-        _core.dry_run(self._plan, _paying(ledger), opener(data), progress, text_of(label, "label"))
+        with shown(progress) as told:
+            _core.dry_run(self._plan, _paying(ledger), opener(data), told, text_of(label, "label"))
 
     def __str__(self) -> str:
         return self.to_table()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from . import _files
 from ._numbers import fraction
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PlannedAccuracy:
+class PlannedAccuracy(_files.Shown):
     """P(|released - exact| > accuracy) <= alpha, in the unit of the statistic.
 
     tight: the least number that holds. conservative: the notes' formula. laplace: without rounding, for comparison.
@@ -26,7 +27,7 @@ class PlannedAccuracy:
 
 
 @dataclass(frozen=True)
-class Part:
+class Part(_files.Shown):
     """One noisy number, or vector, that a statistic is made of: "sum" and "count" of a mean; "" when it is itself."""
 
     part: str
@@ -37,7 +38,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class PlannedStatistic:
+class PlannedStatistic(_files.Shown):
     """What is known of a statistic before it is released.
 
     epsilon: what it costs. loss_bound: the proved bound on its privacy loss, at most epsilon. accuracy: None when it depends
@@ -60,7 +61,7 @@ class PlannedStatistic:
 
 
 @dataclass(frozen=True)
-class Warning:
+class Warning(_files.Shown):
     """Something to think about before paying; `statistic` is "" for the plan as a whole."""
 
     statistic: str
@@ -76,6 +77,9 @@ class Check:
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        return _files.text_html(self.text)
 
     def to_dict(self) -> dict[str, Any]:
         """The same as a dict."""

@@ -17,6 +17,8 @@ from ._toml import text_of
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from ._plot import Picture
+
 Value = Union[int, float, "Fraction"]
 Interval = tuple[Union[float, None], Union[float, None]]
 
@@ -36,7 +38,7 @@ _words = ("statistic", "group", "bin")
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(_files.Shown):
     """One released number.
 
     value: an int for counts and sums of integers, else a float; a Fraction where no float is that number.
@@ -53,7 +55,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Released:
+class Released(_files.Shown):
     """A released statistic. What is one number has `value` and `interval`; else `bins`, `quantiles` or `groups` hold them.
 
     epsilon: what was paid, for all its numbers. alpha: of the intervals. warnings: what to beware of, in words.
@@ -101,6 +103,15 @@ class Released:
         """Where that of the population lies, when the rows are declared to be a sample."""
         return self._one("population").population
 
+    def _facts(self) -> list[tuple[str, object]]:
+        held: Mapping[Any, Any] = self.groups or self.bins or self.quantiles
+        facts = {"kind": self.kind, "epsilon": self.epsilon, "alpha": self.alpha}
+        numbers = [(str(key), _in_words(one)) for key, one in held.items()] or [("value", _in_words(self.estimates[0]))]
+        return [*facts.items(), *numbers, *(("beware", words) for words in self.warnings)]
+
+    def _title(self) -> str:
+        return self.name
+
     def __getitem__(self, key: Any) -> Released | Estimate:
         if self.groups:
             return self.groups[key]
@@ -116,6 +127,17 @@ class Released:
 
     def __float__(self) -> float:
         return float(self.value)
+
+
+def _in_words(one: Released | Estimate) -> str:
+    """A number with its interval; of a group all its numbers."""
+    if isinstance(one, Estimate):
+        lower, upper = ("" if end is None else f"{end:.6g}" for end in one.interval)
+        return f"{float(one.value):.6g}  [{lower}, {upper}]"
+    keys = list(one.bins) or [str(share) for share in one.quantiles]
+    if not keys:
+        return _in_words(one.estimates[0])
+    return "; ".join(f"{key}: {_in_words(estimate)}" for key, estimate in zip(keys, one.estimates))
 
 
 class Report(Mapping[str, Released]):
@@ -255,6 +277,20 @@ class Report(Mapping[str, Released]):
 
         types = [(name, pyarrow.string() if name in _words else pyarrow.float64()) for name in _columns]
         return pyarrow.table(self._table(), schema=pyarrow.schema(types))
+
+    def plot(self, *names: str, width: float = 7.5) -> Picture:
+        """The numbers with their intervals as charts, drawn by matplotlib: a figure that notebooks show and `savefig` writes.
+
+        Args:
+            names: of the statistics to draw; all of them unless given.
+            width: in inches; the height follows from how many numbers there are.
+
+        Raises:
+            NotInstalled: there is no matplotlib. `html` writes a page with charts, without it.
+        """
+        from ._plot import of_report
+
+        return of_report(self, names, width)
 
     def _alarm(self) -> str:
         """What has to be seen before all else, or ""."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Union
 
-from . import _core
-from ._errors import InvalidArgument
+from . import _core, _files
+from ._errors import Error, InvalidArgument
 from ._numbers import Number, exact, fraction, optional_exact, optional_text, text
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class Accuracy(_files.Shown):
     """How near the exact statistic a release is, except with probability alpha.
 
     tight: the least half width that holds whatever the statistic is. conservative: scale ln(1/alpha) + grid/2.
@@ -33,7 +33,7 @@ class Accuracy:
 
 
 @dataclass(frozen=True)
-class Law:
+class Law(_files.Shown):
     """The law of an output for one exact value.
 
     outputs: (output, probability), in order, the nearest to the value when there are more (`cut` says how many were left
@@ -47,10 +47,32 @@ class Law:
     below: float
     above: float
     cut: float
+    _asked: tuple[Any, ...] = field(default=(), repr=False, compare=False)
+
+    def svg(self) -> str:
+        """The law as a picture, that of `snapdp plot law`: SVG, which needs no matplotlib.
+
+        Raises:
+            InvalidArgument: doubles cannot tell the numbers to draw apart.
+        """
+        if not self._asked:
+            raise InvalidArgument("law: does not know its mechanism; make it with law(epsilon=..., sensitivity=...)", "law")
+        *question, value = self._asked
+        return _core.law_chart(_question(*question), optional_exact(value, "value"))
+
+    def _repr_svg_(self) -> str | None:
+        try:
+            return self.svg()
+        except Error:
+            return None
+
+    def _repr_html_(self) -> str:
+        picture = self._repr_svg_()
+        return super()._repr_html_() if picture is None else f"<figure>{picture}</figure>"
 
 
 @dataclass(frozen=True)
-class Bias:
+class Bias(_files.Shown):
     """E[output] - value: at the value that was asked for, on average over `values`, and at its worst."""
 
     at_value: float | None
@@ -60,7 +82,7 @@ class Bias:
 
 
 @dataclass(frozen=True)
-class Bound:
+class Bound(_files.Shown):
     """Bounds around a statistic's range: an output is clamped to one with at most this probability."""
 
     lower: float
@@ -69,7 +91,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(_files.Shown):
     """The largest privacy loss of the mechanism that runs, enclosed: witness <= loss <= bound."""
 
     witness: Fraction
@@ -82,7 +104,7 @@ class Certificate:
 
 
 @dataclass(frozen=True)
-class Composition:
+class Composition(_files.Shown):
     """What several releases cost together at a delta. basic: the sum, which alone holds for epsilons chosen after seeing
     outputs. optimal: the least epsilon that holds for epsilons fixed in advance, in [optimal_at_least, optimal].
     zcdp: by zero-concentrated differential privacy, None at delta 0; rho: its parameter.
@@ -97,7 +119,7 @@ class Composition:
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(_files.Shown):
     """A lower bound on a sampler's privacy loss, wrong with probability at most alpha; `event` is what tells."""
 
     loss_lower_bound: float
@@ -218,9 +240,9 @@ def law(
     """
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise InvalidArgument(f"most = {most}: must be a whole number of outputs, at least 1", "most")
-    question = _question(epsilon, sensitivity, lower, upper, grid, mode, precision, noise, integer)
-    facts: Mapping[str, Any] = _core.law(question, optional_exact(value, "value"), most)
-    return Law(**{**facts, "outputs": tuple(facts["outputs"])})
+    asked = (epsilon, sensitivity, lower, upper, grid, mode, precision, noise, integer)
+    facts: Mapping[str, Any] = _core.law(_question(*asked), optional_exact(value, "value"), most)
+    return Law(**{**facts, "outputs": tuple(facts["outputs"])}, _asked=(*asked, value))
 
 
 def bias(

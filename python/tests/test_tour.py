@@ -9,6 +9,7 @@ from conftest import cities, root
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
+pytest.importorskip("matplotlib")
 
 page = (root / "docs/python.md").read_text()
 blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
@@ -25,7 +26,7 @@ def test_the_tour(tmp_path, monkeypatch, capsys):
     assert names["plan"]["mean age"].accuracy.tight <= 0.25
     assert names["ledger"].spent == names["plan"].epsilon + names["both"].price
     assert names["budget"].remaining == 1 - names["mean_age"].price and "claimed by its author, not proved" in shown
-    assert (tmp_path / "report.html").exists()
+    assert (tmp_path / "report.html").exists() and (tmp_path / "report.svg").exists()
 
 
 def test_every_error_is_on_the_page():

@@ -27,6 +27,9 @@ def use(frame: object) -> None:
     ledger = dp.Ledger.create("people.ledger", people, epsilon=2)
     left: Fraction = ledger.remaining - cost
     report = plan.release(frame, ledger, label="2026-Q4", progress=lambda percent: print(percent))
+    again = plan.release(frame, ledger, label="2026-Q4", progress=True)
+    drawn = (report.plot("mean age", width=5), plan.plot())
+    picture: str = dp.law(epsilon=1, sensitivity=1).svg()
     value: int | float | Fraction = report["mean age"].value
     lower, upper = report["mean age"].interval
     keys: list[str] = list(report)
@@ -38,7 +41,7 @@ def use(frame: object) -> None:
         plan.dry_run(frame, ledger)
     except dp.Error as error:
         print(error.code, error.parameter)
-    print(cost, tight, left, value, lower, upper, keys, noisy, accuracy.tight, epsilon)
+    print(again.reprinted, drawn, picture, cost, tight, left, value, lower, upper, keys, noisy, accuracy.tight, epsilon)
 
 
 def chain(ages: list[float]) -> None:

@@ -20,6 +20,7 @@
 #include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/bounds.h"
 #include "snapdp/mechanism/law.h"
+#include "snapdp/release/law_chart.h"
 
 namespace snapdp::python {
 namespace {
@@ -109,6 +110,15 @@ Facts law(const NoiseQuestion& question, const std::optional<std::string>& value
   return facts;
 }
 
+// The same law as a picture.
+std::string drawn_law(const NoiseQuestion& question, const std::optional<std::string>& value_text) {
+  const std::optional<double> value = nearest(value_text, "value");
+  question.check_value(value);
+  const Mechanism mechanism = question.mechanism(question.required_epsilon());
+  const nb::gil_scoped_release unlocked;
+  return law_chart(mechanism, value);
+}
+
 Facts bias_of(const NoiseQuestion& question, const std::optional<std::string>& value_text,
               const std::vector<std::pair<std::string, std::string>>& guesses) {
   const std::optional<double> value = nearest(value_text, "value");
@@ -167,6 +177,7 @@ void bind_utility(nb::module_& module) {
   module.def("accuracy", &accuracy, nb::arg("question"), nb::arg("target").none(), nb::arg("alpha"),
              nb::arg("value").none(), nb::arg("at").none());
   module.def("law", &law, nb::arg("question"), nb::arg("value").none(), nb::arg("most"));
+  module.def("law_chart", &drawn_law, nb::arg("question"), nb::arg("value").none());
   module.def("bias", &bias_of, nb::arg("question"), nb::arg("value").none(), nb::arg("guesses"));
   module.def("bound", &bound, nb::arg("question"), nb::arg("gamma"));
 }
