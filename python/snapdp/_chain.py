@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, SupportsIndex, TypeVar, Union, overload
 
-from . import _core
+from . import _core, _files
 from ._dataset import Column
 from ._errors import Error, InvalidArgument, Mismatch
 from ._numbers import Number, exact, fraction, optional_exact, text
@@ -383,7 +383,7 @@ def _joined(start: Rows, chain: Any, part: _StepPart) -> Any:
 
 
 @dataclass(frozen=True)
-class ChainStep:
+class ChainStep(_files.Shown):
     """One step in words.
 
     function: what it does; output: what it gives; metric: how far apart two outputs are; distance: at most this, for inputs of
@@ -435,9 +435,7 @@ class _Chain(_Unfinished):
         return _shown(self._lines())
 
     def _repr_html_(self) -> str:
-        from ._files import table_html
-
-        return table_html(type(self).__name__.lower(), self._lines())
+        return _files.table_html(type(self).__name__.lower(), self._lines())
 
 
 def _told(start: Rows, steps: Iterable[ChainStep], d_in: object) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
-from . import _core, _files
+from . import _core, _engine, _files
 from ._errors import BadData, Error, InvalidArgument, IoError
 from ._numbers import is_decimal, is_flag, is_from
 
@@ -72,17 +72,10 @@ def _declared_file(path: str, format: str, delimiter: str) -> _core.Source:
 
 
 def _open_file(path: str, format: str, delimiter: str) -> _core.Source:
-    try:
-        from . import _duckdb
-    except ImportError:
-        raise IoError(
-            "data: this build of snapdp has no engine of files; read the file into a table (pyarrow, Polars, pandas), with "
-            "columns of CSV as texts, or build snapdp in a checkout after ./dev build",
-            "data",
-        ) from None
+    engine = _engine.files()
     if _core.ledger_lies_at(path):  # which the engine would open and close, and end the locks on it
         raise InvalidArgument(f'data = "{path}": is a ledger; name the file that holds the rows', "data")
-    return _core.adopt_source(_duckdb.open_file(path, format, delimiter, 0))
+    return _core.adopt_source(engine.open_file(path, format, delimiter, 0))
 
 
 def _open_table(data: object, columns: list[str], texts: Set[str]) -> _core.Source:

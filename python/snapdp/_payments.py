@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn, Protocol, Union
 
-from . import _core
+from . import _core, _files
 from ._errors import InvalidArgument
 from ._numbers import Number, fraction, text
 
@@ -15,7 +15,7 @@ Value = Union[int, float, Fraction]
 
 
 @dataclass(frozen=True)
-class Debit:
+class Debit(_files.Shown):
     """What a release asks an accountant to pay.
 
     loss: at least what is lost between neighbors; metric: neighbors are datasets at most `distance` apart by it; what: the
@@ -37,7 +37,7 @@ class Accountant(Protocol):
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(_files.Shown):
     """What a chain released.
 
     parts: the numbers of each measurement, ints where the statistic is an integer; loss: what was debited; entry: the number

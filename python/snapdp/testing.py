@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from . import _core
+from . import _core, _files
 from ._chain import Aggregation, Measurement, Transformation
 from ._errors import InvalidArgument
 from ._numbers import fraction
@@ -22,7 +22,7 @@ __all__ = ["Counterexample", "find_counterexample"]
 
 
 @dataclass(frozen=True)
-class Counterexample:
+class Counterexample(_files.Shown):
     """Two neighboring datasets that break a rule, made small. No private row is in it: the search made them.
 
     part: the chain in words. rule: "stability", "relation", "output domain", "error", "split", "byte form" or "loss".

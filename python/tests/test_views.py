@@ -65,6 +65,11 @@ def made(tmp_path_factory, rows):
     ledger = dp.Ledger.create(tmp_path_factory.mktemp("views") / "people <b>.ledger", data, epsilon=4)
     report = plan.release(rows, ledger, label=hostile)
     law = dp.law(epsilon=1, sensitivity=1, lower=0, upper=10)
+    halves = dp.rows(dp.real(0, 10), neighbors="add-remove", missing=False) >> dp.transformation(
+        lambda cells: [cell / 2 for cell in cells], output=dp.real(0, 5), stability=1, name="halves"
+    )
+    total = halves >> dp.sum()
+    measurement = total >> dp.snapping(epsilon="1/4")
     return {
         "dataset": data,
         "plan": plan,
@@ -86,13 +91,19 @@ def made(tmp_path_factory, rows):
         "bound": dp.bound(epsilon=1, sensitivity=1, lower=0, upper=10),
         "certificate": dp.certify(epsilon=1, sensitivity=1),
         "composition": dp.compose([(0.1, 10)], delta="1e-6"),
+        "transformation": halves,
+        "aggregation": total,
+        "measurement": measurement,
+        "step": measurement.steps()[0],
+        "debit": dp.Debit(Fraction(1, 4), "symmetric", Fraction(1), hostile, hostile),
+        "release": measurement.release([1.0, 2.0], dp.Budget(1)),
         "audit": dp.Audit(0.5, hostile, True, (1, 2), (0, 2)),
     }
 
 
-named = ["dataset", "plan", "explanation", "check", "planned", "warning", "ledger", "report", "released", "bins", "groups", "audit"]
+named = ["dataset", "plan", "explanation", "check", "planned", "warning", "ledger", "report", "released", "bins", "groups", "audit", "debit"]
 kinds = [
-    *named, "part", "entry", "estimate", "law", "accuracy", "bias", "bound", "certificate", "composition",
+    *named, "transformation", "aggregation", "measurement", "step", "release", "part", "entry", "estimate", "law", "accuracy", "bias", "bound", "certificate", "composition",
 ]  # fmt: skip
 
 

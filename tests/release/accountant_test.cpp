@@ -322,7 +322,7 @@ TEST_F(LedgerAccountantTest, AGeneratorThatFailsCostsNothing) {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef SNAPDP_LITTLE_MEMORY_CANNOT_BE_TRIED
 // With memory of every size that nearly suffices, in processes of their own: the release succeeds or costs nothing.
 TEST_F(LedgerAccountantTest, AProcessWithTooLittleMemoryCostsNothingInForks) {
   const LedgerIdentity identity{"people-2026", Neighbors::add_remove, ""};

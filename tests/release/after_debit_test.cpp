@@ -299,7 +299,7 @@ TEST_F(AfterDebitTest, AFileThatMayNotGrowCostsNothing) {
   EXPECT_GT(released, 0);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef SNAPDP_LITTLE_MEMORY_CANNOT_BE_TRIED
 // With memory of every size that nearly suffices, in processes of their own: the release succeeds or costs nothing.
 class TooLittleMemoryTest : public AfterDebitTest {
  protected:

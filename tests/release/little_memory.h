@@ -12,6 +12,15 @@
 #include <functional>
 #include <stdexcept>
 
+// Sanitizers map terabytes of address space, and their allocators end the program where others return nothing.
+#if defined(__has_feature)  // clang++
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SNAPDP_LITTLE_MEMORY_CANNOT_BE_TRIED
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // g++
+#define SNAPDP_LITTLE_MEMORY_CANNOT_BE_TRIED
+#endif
+
 namespace snapdp {
 
 inline std::size_t memory_in_use() {

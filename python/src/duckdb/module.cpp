@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/source.h"
+#include "duckdb/capi.h"
 #include "snapdp/engines/duckdb/duckdb_source.h"
 
 namespace snapdp::python {
@@ -40,6 +41,9 @@ NB_MODULE(_duckdb, module) {
   using namespace snapdp::python;
   module.doc() = "SnapDP's engine of files.";
   bind_errors(module);
+  module.attr("built_with") = SNAPDP_PYTHON_LIBDUCKDB;
+  module.def("load", &load_duckdb, nb::arg("library"), nb::call_guard<nb::gil_scoped_release>());
+  module.def("version", &duckdb_version);
   module.def("open_file", &open_file, nb::arg("path"), nb::arg("format"), nb::arg("delimiter"),
              nb::arg("threads"));
 }
