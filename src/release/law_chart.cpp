@@ -15,11 +15,11 @@ namespace {
 using Points = std::vector<std::pair<double, double>>;
 }  // namespace
 
-std::string law_chart(const Mechanism& mechanism, const std::optional<double>& exact) {
+std::string law_chart(const Mechanism& mechanism, const std::optional<double>& value) {
   const Noise noise = mechanism.noise().centered();
   const double origin = mechanism.noise().origin().to_double_nearest();
-  const double value = exact ? mechanism.noise().centered(*exact) : middle_value(noise);
-  const OutputLaw law(noise, value);
+  const double middle = value ? mechanism.noise().centered(*value) : middle_value(noise);
+  const OutputLaw law(noise, middle);
   const double center = law.value() < noise.lower.value_or(law.value())   ? *noise.lower
                         : law.value() > noise.upper.value_or(law.value()) ? *noise.upper
                                                                           : law.value();
@@ -67,7 +67,7 @@ std::string law_chart(const Mechanism& mechanism, const std::optional<double>& e
   const Axis y{0, ceiling, round_ticks(0, ceiling), "probability of the output"};
   Svg svg(picture_width, picture_height, "The law of the output");
   Panel panel = panel_of(
-      svg, "Output for the value " + short_number(Rational(value + origin)) + ": " + described(mechanism), x,
+      svg, "Output for the value " + short_number(Rational(middle + origin)) + ": " + described(mechanism), x,
       y);
   if (bars) {
     const auto draw_bar = [&](double output) {

@@ -318,7 +318,7 @@ class TooLittleMemoryTest : public AfterDebitTest {
 
   std::string quantiles_ =
       statistic("q", "kind = \"quantiles\"\ncolumn = \"x\"\nedges = [0, 1, 2]\nepsilon = 1\nquantiles = " +
-                         list(60, "\"", "/60\"") + "\ngroup_by = \"y\"\nkeys = " + list(200));
+                         list(20, "\"", "/20\"") + "\ngroup_by = \"y\"\nkeys = " + list(200));
   int released_ = 0;
   int refused_ = 0;
 };
