@@ -9,7 +9,7 @@ from typing import Any
 from ._errors import IoError
 
 # Versions of DuckDB's package whose C API the engine was tested with.
-tested = ("1.4", "1.5")
+tested = ("1.4", "1.5", "2.0")
 
 _without = (
     "data: files are read by DuckDB, and {what}; pip install \"snapdp[duckdb]\", or read the file into a table (pyarrow, "

@@ -5,10 +5,11 @@ import importlib.util
 import pathlib
 from fractions import Fraction
 
-import numpy
 import pytest
 
 import snapdp as dp
+
+numpy = pytest.importorskip("numpy")
 from conftest import make_rows
 
 arrow = pytest.importorskip("pyarrow")
@@ -435,3 +436,21 @@ huge = 10**5000
 def test_every_refusal_is_an_error(people, free, wrong):
     with pytest.raises(dp.InvalidArgument):
         wrong(people, free)
+
+
+@pytest.mark.parametrize("found", ["2.1.0", "1.3.9", None])
+def test_files_without_a_duckdb_that_was_tested(monkeypatch, found):
+    import importlib.metadata
+
+    from snapdp import _engine
+
+    def version(name):
+        if found is None:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return found
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    with pytest.raises(dp.IoError, match=r"pip install \"snapdp\[duckdb\]\"") as refused:
+        _engine._library("/no/such/libduckdb.so")
+    assert refused.value.parameter == "data"
+    assert (found or "there is none") in str(refused.value)

@@ -16,12 +16,14 @@ import threading
 import weakref
 from fractions import Fraction
 
-import numpy
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import snapdp as dp
+
+numpy = pytest.importorskip("numpy")
+pytest.importorskip("hypothesis")
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from snapdp import testing
 
 huge = 2**60  # an epsilon that leaves the noise far below any grid

@@ -1,12 +1,12 @@
 """Ledgers: one file, whoever has it open."""
 
+import importlib.util
 import multiprocessing
 import os
 import stat
 import threading
 from fractions import Fraction
 
-import numpy
 import pytest
 
 import snapdp as dp
@@ -51,7 +51,10 @@ def test_a_release_and_its_records(ledger, people, rows, tool):
     assert tool("ledger", "show", ledger.path, "--release", 1, "--json") == report.to_json()
     assert tool("report", ledger.path, "--release", 1) == str(report) == report.to_table()
     assert tool("ledger", "anchor", ledger.path) == ledger.anchor + "\n"
-    assert ledger.entry(numpy.int64(1)) == entry
+    if importlib.util.find_spec("numpy"):
+        import numpy
+
+        assert ledger.entry(numpy.int64(1)) == entry
     for number in (0, 2, -1, 2**70):
         with pytest.raises(dp.InvalidArgument):
             ledger.report(number)

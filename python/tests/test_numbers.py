@@ -3,12 +3,14 @@
 from decimal import Decimal
 from fractions import Fraction
 
-import numpy
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import snapdp as dp
+
+numpy = pytest.importorskip("numpy")
+pytest.importorskip("hypothesis")
+from hypothesis import given
+from hypothesis import strategies as st
 from snapdp import _numbers, _toml
 
 

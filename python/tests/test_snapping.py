@@ -9,12 +9,14 @@ import threading
 from decimal import Decimal
 from fractions import Fraction
 
-import numpy
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import snapdp as dp
+
+numpy = pytest.importorskip("numpy")
+pytest.importorskip("hypothesis")
+from hypothesis import given
+from hypothesis import strategies as st
 from conftest import root
 
 
