@@ -237,7 +237,8 @@ def rows(
             order.
         size: change-one and hamming: the public number of rows; others are refused.
         missing: whether cells may be missing or NaN, as those of any data may: `impute` or `drop` then comes first. False is a
-            promise, and a release of rows that break it is refused before the debit: that refusal depends on the rows.
+            promise, and a release of rows that break it is refused before the debit: that refusal depends on the rows. So does
+            that of a list or array in memory with a cell of another type; in tables such a cell is missing.
         where: add-remove, of tables: only rows for which this condition holds count: "age >= 18 and city in ('Ulm', 'Jena')".
         unit: add-remove, of tables: the column that says whose row it is; whole units are protected.
         max_rows_per_unit: required with `unit`: so many rows of a unit count, and all noise is for as many.
@@ -339,6 +340,8 @@ def _in_python() -> Iterator[None]:
     try:
         yield
     except Error as error:
+        if type(error).__module__ != Error.__module__:
+            raise  # somebody's own
         message = str(error)
         for library, here in _called:
             message = message.replace(library, here)
@@ -446,6 +449,27 @@ def _told(start: Rows, steps: Iterable[ChainStep], d_in: object) -> list[tuple[s
     return lines
 
 
+def _same_rows(start: Rows, other: Rows) -> None:
+    """What comes later may choose rows only as the chain does: the choice is made once, where it starts."""
+    chosen = (other.where, other.unit, other.unit and other.max_rows_per_unit)
+    if any(chosen) and chosen != (start.where, start.unit, start.unit and start.max_rows_per_unit):
+        raise Mismatch(
+            "chain: what comes later has a condition or a unit that its start has not; say where=, unit= and "
+            "max_rows_per_unit= of the rows that the whole chain starts at",
+            "chain",
+        )
+
+
+def _rate(alpha: Number) -> Fraction:
+    try:
+        rate = Fraction(text(alpha, "alpha"))
+    except (ValueError, ZeroDivisionError):
+        rate = Fraction(0)
+    if 0 < rate < 1:
+        return rate
+    raise InvalidArgument(f"alpha = {alpha}: must be a number between 0 and 1; 0.05 is usual", "alpha")
+
+
 def _short(number: Fraction) -> str:
     return _core.short_number(str(number))
 
@@ -483,6 +507,8 @@ class Transformation(_Chain):
     @overload
     def __rshift__(self, other: Aggregation) -> Aggregation: ...
     def __rshift__(self, other: Any) -> Any:
+        if isinstance(other, (Transformation, Aggregation)):
+            _same_rows(self.start, other.start)
         if isinstance(other, Transformation):
             with _in_python():
                 then = self._part.then(other._part)
@@ -676,7 +702,7 @@ class Measurement(_Chain):
         if layout is None:
             raise Mismatch("quantiles: they come from a hierarchy; rows ... >> hierarchy(edges) >> snapping(...)", "quantiles")
         wanted = [text(quantile, "quantiles") for quantile in quantiles]
-        each = str(Fraction(text(alpha, "alpha")) / max(1, len(wanted)))
+        each = str(_rate(alpha) / max(1, len(wanted)))
         tree = [str(Fraction(value)) for value in release.values]
         found = [_core.quantile(layout, self._part, tree, quantile, each) for quantile in wanted]
         return tuple(Estimate(value, (lower, upper)) for value, lower, upper in found)
@@ -696,6 +722,8 @@ class Measurement(_Chain):
 
         if len(release.parts) != len(self.aggregations):
             raise Mismatch("release: is of another measurement; give what this one released", "release")
+        if self._place(count) == self._place(sum):
+            raise Mismatch("count: is the same part as sum; name the part that counts and the one that sums", "count")
         parts = []
         for place in (count, sum):
             numbers = release.parts[self._place(place)]

@@ -100,12 +100,19 @@ class Budget:
         raise TypeError("a Budget cannot be pickled: a copy could be spent as well; make a Ledger, which processes share")
 
 
-def value_of(value: int | float | str) -> Value:
-    return fraction(value) if isinstance(value, str) else value
+def value_of(value: int | float | tuple[int, int]) -> Value:
+    return Fraction(*value) if isinstance(value, tuple) else value
 
 
 def debiting(budget: Accountant) -> Callable[[str, str, str, str, str], object]:
     def debit(loss: str, metric: str, distance: str, what: str, unit: str) -> object:
-        return budget.debit(Debit(fraction(loss), metric, fraction(distance), what, unit))
+        answer = budget.debit(Debit(fraction(loss), metric, fraction(distance), what, unit))
+        if answer is False or hasattr(answer, "__await__"):
+            raise InvalidArgument(
+                f"budget: its debit gave {'False' if answer is False else 'what must be awaited, and nobody paid'}; raise to "
+                "refuse, and return nothing to agree",
+                "budget",
+            )
+        return answer
 
     return debit

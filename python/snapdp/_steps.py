@@ -46,7 +46,8 @@ def _pairs(lower: object, upper: object, bounds: object) -> list[tuple[str, str]
     if bounds is not None:
         if lower is not None or upper is not None:
             raise InvalidArgument("bounds: is for several columns, lower and upper for one; give one of the two", "bounds")
-        assert isinstance(bounds, Sequence)
+        if not isinstance(bounds, (list, tuple)) or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in bounds):
+            raise InvalidArgument("bounds: must be a list of pairs, one a column: clamp(bounds=[(0, 100), (0, 1)])", "bounds")
         return [(exact(low, "lower"), exact(high, "upper")) for low, high in bounds]
     for name, end in (("lower", lower), ("upper", upper)):
         if end is None:

@@ -13,6 +13,7 @@ import random
 import subprocess
 import sys
 import threading
+import warnings
 import weakref
 from fractions import Fraction
 
@@ -906,3 +907,107 @@ def test_random_chains_keep_their_claim(source: random.Random):
     fewer = [row for row in rows if source.random() < 0.7]
     (first,), (second,) = chain.exact(rows), chain.exact(fewer)
     assert abs(first - second) <= chain.stability(len(rows) - len(fewer))
+
+
+# --- what reviews found ---
+
+
+def reals_of_ten():
+    return dp.rows(dp.real(0, 10), neighbors="add-remove", missing=False)
+
+
+def test_integers_are_not_rounded():
+    eighth = dp.aggregation(lambda x: x, finish=lambda n, t: [t[0] / 16] * 8, numbers=8, integer=True, stability=4)
+    halves = dp.aggregation(lambda x: (0.5, 0.5), totals=2, integer=True, stability=1)
+    for step in (eighth, halves):
+        budget = dp.Budget(2)
+        measurement = reals_of_ten() >> step >> dp.snapping(epsilon=1, noise="geometric")
+        with pytest.raises(dp.Mismatch, match="integer=True"):
+            measurement.release([7.0], budget)
+        assert budget.spent == 0
+    whole = dp.aggregation(lambda x: (0.5, 0.5), totals=2, integer=True, stability=1)
+    assert (reals_of_ten() >> whole).exact([1.0, 2.0]) == (1, 1)
+
+
+@pytest.mark.parametrize("choice", [{"where": "b > 5"}, {"unit": "u", "max_rows_per_unit": 5}])
+def test_later_parts_choose_no_other_rows(choice):
+    start = dp.rows({"a": dp.integer()}, neighbors="add-remove")["a"] >> dp.cast("real") >> dp.cast("integer")
+    columns = {"b": dp.integer(), "u": dp.integer()}
+    later = dp.rows(columns, neighbors="add-remove", **choice)["b"] >> dp.drop() >> dp.clamp(0, 10)
+    for part in (later, later >> dp.sum()):
+        with pytest.raises(dp.Mismatch, match="at its start|its start has not"):
+            start >> part
+
+
+def test_numbers_of_any_length_are_released():
+    great = dp.aggregation(lambda x: 10**5000 if x == 7 else 0, stability=1)
+    budget = dp.Budget(2)
+    release = (reals_of_ten() >> great >> dp.snapping(epsilon=1)).release([7.0], budget)
+    assert budget.spent == 1 and abs(release.value - 10**5000) < 10**4
+
+
+def test_numbers_that_are_none_cost_nothing():
+    class Odd:
+        numerator, denominator = 1.5, 1
+
+    budget = dp.Budget(2)
+    with pytest.raises(dp.Mismatch, match="no whole number"):
+        (reals_of_ten() >> dp.aggregation(lambda x: Odd(), stability=1) >> dp.snapping(epsilon=1)).release([7.0], budget)
+    assert budget.spent == 0
+
+
+def test_sequences_with_a_length_of_their_own():
+    class Long(list):
+        def __len__(self):
+            return 1
+
+    class Short(list):
+        def __len__(self):
+            return 2
+
+    two = dp.transformation(lambda rows: [Short([row]) for row in rows], output=[dp.real(0, 9), dp.real(0, 9)], stability=1)
+    for step in (dp.aggregation(lambda x: Long([1.0] * 200_000), stability=1) >> dp.snapping(epsilon=1), two):
+        with pytest.raises(dp.Mismatch, match="another number of"):
+            chain = reals_of_ten() >> step
+            chain.release([1.0] * 50, dp.Budget(9)) if isinstance(chain, dp.Measurement) else chain.exact([1.0] * 50)
+
+
+def test_whoever_does_not_pay_is_refused():
+    class Later:
+        async def debit(self, debit):
+            raise AssertionError
+
+    class No:
+        def debit(self, debit):
+            return False
+
+    class Own(dp.BudgetRefused):
+        def __init__(self, why):
+            super().__init__(f"make_{why}", "budget")
+
+    class Refuses:
+        def debit(self, debit):
+            raise Own("payment")
+
+    measurement = reals_of_ten() >> dp.sum() >> dp.snapping(epsilon=1)
+    for payer in (Later(), No()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the coroutine that nobody awaits
+            with pytest.raises(dp.InvalidArgument, match="raise to refuse"):
+                measurement.release([1.0], payer)
+            gc.collect()
+    with pytest.raises(Own, match="make_payment"):
+        measurement.release([1.0], Refuses())
+
+
+@pytest.mark.parametrize("alpha", [1.5, 0, float("nan"), "x"])
+def test_alpha_of_quantiles_is_checked_before_it_is_divided(alpha):
+    tree = reals_of_ten() >> dp.hierarchy(range(11)) >> dp.snapping(epsilon=1)
+    with pytest.raises(dp.InvalidArgument, match="alpha"):
+        tree.quantiles(tree.release([1.0], dp.Budget(1)), [0.5, 0.6], alpha=alpha)
+
+
+@pytest.mark.parametrize("bounds", [5, (0, 100), "ab", [(1,)]])
+def test_clamp_wants_pairs(bounds):
+    with pytest.raises(dp.InvalidArgument, match="bounds"):
+        dp.clamp(bounds=bounds)

@@ -62,6 +62,13 @@ nb::list list_of(const Chunk& rows) {
               "function: " + name + " " + problem + "; correct it, or what is declared of it");
 }
 
+// What a sequence holds, in one look: its length and its members may be code of anybody's.
+nb::tuple tuple_of(nb::handle sequence) {
+  auto members = nb::steal<nb::tuple>(PySequence_Tuple(sequence.ptr()));
+  if (!members.is_valid()) throw nb::python_error();
+  return members;
+}
+
 // The columns that a function gave for one block. They are the thread's until its next block, as a fold reads them.
 class Answer {
  public:
@@ -78,10 +85,10 @@ class Answer {
  private:
   void add(nb::handle row, const std::string& name) {
     if (columns_.size() == 1) return columns_[0].add(row, "function");
-    if (nb::len(row) != columns_.size())
+    const nb::tuple cells = tuple_of(row);
+    if (cells.size() != columns_.size())
       refuse_result(name, "gave a row of another number of cells than its output has columns");
-    std::size_t i = 0;
-    for (const nb::handle cell : row) columns_[i++].add(cell, "function");
+    for (std::size_t i = 0; i < columns_.size(); ++i) columns_[i].add(cells[i], "function");
   }
   std::vector<OwnedColumn> columns_;
 };
@@ -133,8 +140,11 @@ Dyadic dyadic_of(nb::handle given, const std::string& name) {
   } else if (PyLong_Check(number.ptr())) {
     return whole_dyadic(number);
   } else if (nb::hasattr(number, "numerator") && nb::hasattr(number, "denominator")) {
-    const Integer top = whole_dyadic(number.attr("numerator")).rational().get_num();
-    const Integer bottom = whole_dyadic(number.attr("denominator")).rational().get_num();
+    const nb::object numerator = number.attr("numerator");
+    const nb::object denominator = number.attr("denominator");
+    const bool whole = PyLong_Check(numerator.ptr()) && PyLong_Check(denominator.ptr());
+    const Integer top = whole ? whole_dyadic(numerator).rational().get_num() : Integer(0);
+    const Integer bottom = whole ? whole_dyadic(denominator).rational().get_num() : Integer(0);
     if (mpz_popcount(bottom.get_mpz_t()) == 1) return to_dyadic(Rational(top, bottom), "function");
   }
   refuse_result(name, "gave what is no whole number and no finite binary fraction, as ints and floats are");
@@ -166,11 +176,11 @@ class PythonFoldState final : public FoldState {
       totals_.values[0] += dyadic_of(given, name_);
       return;
     }
-    if (nb::len(given) != width_)
+    const nb::tuple numbers = tuple_of(given);
+    if (numbers.size() != width_)
       refuse_result(
           name_, "gave another number of numbers for a row than the " + std::to_string(width_) + " declared");
-    std::size_t i = 0;
-    for (const nb::handle number : given) totals_.values[i++] += dyadic_of(number, name_);
+    for (std::size_t i = 0; i < width_; ++i) totals_.values[i] += dyadic_of(numbers[i], name_);
   }
 
   PythonFunction function_;
@@ -198,22 +208,36 @@ class PythonFold final : public Fold {
   std::string name_;
 };
 
-// The totals themselves, or what Python makes of them, rounded to the grid once.
-Finish finish_of(const nb::object& function, const Grid& grid) {
+Rational to_rational(const Dyadic& value) {
+  return value.rational();
+}
+const Rational& to_rational(const Rational& value) {
+  return value;
+}
+
+// The totals themselves, or what Python makes of them, rounded to the grid once. What was said to be integers must be: to
+// round them would move neighbors farther apart than is claimed of them.
+Finish finish_of(const nb::object& function, const Grid& grid, bool integer, const std::string& name) {
+  const auto rounded = [grid, integer, name](const auto& value) {
+    const Dyadic on_grid = grid.round(value);
+    if (integer && on_grid.rational() != to_rational(value))
+      refuse_result(name, "gave a fraction where integers are declared (integer=True)");
+    return on_grid;
+  };
   if (function.is_none()) {
-    return [grid](const Totals& totals) {
+    return [rounded](const Totals& totals) {
       std::vector<Dyadic> values;
-      for (const Dyadic& total : totals.values) values.push_back(grid.round(total));
+      for (const Dyadic& total : totals.values) values.push_back(rounded(total));
       return values;
     };
   }
-  return [function = PythonFunction(function), grid](const Totals& totals) {
+  return [function = PythonFunction(function), rounded](const Totals& totals) {
     std::vector<std::string> texts;
     for (const Dyadic& total : totals.values) texts.push_back(to_string(total.rational()));
     const nb::gil_scoped_acquire locked;
     std::vector<Dyadic> values;
     for (const std::string& text : nb::cast<std::vector<std::string>>(function(totals.rows, texts)))
-      values.push_back(grid.round(parse_exact(text, "finish")));
+      values.push_back(rounded(parse_exact(text, "finish")));
     return values;
   };
 }
@@ -260,11 +284,11 @@ Aggregation aggregation_of(const HeldRows& rows, const nb::object& function, std
   const Metric metric = output.dimension == 1 ? Metric::absolute_distance : Metric::l1_distance;
   return {{rows.domain, domain, rows.metric, metric, relation},
           std::make_shared<PythonFold>(PythonFunction(function), width, name),
-          finish_of(finish, grid)};
+          finish_of(finish, grid, output.integer, name)};
 }
 
 // The grid of a statistic that is c-stable before it is rounded to it, the library's own for that c unless one is given, and
-// its relation on the grid. Integers are not rounded.
+// its relation on the grid. Integers are not rounded: finish_of() refuses others.
 std::pair<std::string, Relation> rounded_stability(const std::string& c_text,
                                                    const std::optional<std::string>& grid_text, bool integer,
                                                    std::size_t dimension) {

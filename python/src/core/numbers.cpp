@@ -80,6 +80,7 @@ GridChoice grid_of(const std::string& text) {
 Dyadic whole_dyadic(nb::handle value) {
   int overflow = 0;
   const long long small = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (small == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
   if (overflow == 0) return Dyadic(static_cast<std::int64_t>(small));
   // As hexadecimal text, whose length has no limit and whose conversion takes no time to speak of.
   const auto text = nb::cast<std::string>(value.attr("__format__")("x"));

@@ -100,7 +100,9 @@ class PythonAccountant final : public BudgetAccountant {
 nb::object number(const Dyadic& value, bool integer) {
   if (integer && value.is_integer()) return whole_number(value);
   if (value.is_double()) return nb::float_(value.to_double_nearest());
-  return nb::str(to_string(value.rational()).c_str());
+  // Its numerator and denominator: Python reads no decimal text of more than some thousands of digits.
+  const Rational exact = value.rational();
+  return nb::make_tuple(whole_number(Dyadic(exact.get_num(), 0)), whole_number(Dyadic(exact.get_den(), 0)));
 }
 
 Facts told(const HeldMeasurement& measurement, const Release& release) {
