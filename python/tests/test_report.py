@@ -141,6 +141,7 @@ def test_what_the_ledger_cannot_keep_lies_beside_it(rows, tmp_path):
     if library.sqlite3_libversion_number() != int("{}{:03}{:03}".format(*sqlite3.sqlite_version_info)):
         pytest.skip("another SQLite than the package's")
     commits = []
+    opened = []
 
     @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
     def refuse_second(_):
@@ -149,6 +150,7 @@ def test_what_the_ledger_cannot_keep_lies_beside_it(rows, tmp_path):
 
     @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
     def watch(database, _, __):
+        opened.append(None)
         library.sqlite3_commit_hook(ctypes.c_void_p(database), refuse_second, None)
         return 0
 
@@ -159,6 +161,8 @@ def test_what_the_ledger_cannot_keep_lies_beside_it(rows, tmp_path):
         ledger = dp.Ledger(tmp_path / "d.ledger")
     finally:
         library.sqlite3_cancel_auto_extension(watch)
+    if not opened:
+        pytest.skip("the package has an SQLite of its own inside, as wheels have")
     report = dataset.plan(dp.count(), epsilon=1).release(rows, ledger)
     assert ledger.spent == 1 and not ledger.entry(1).reported
     (kept,) = tmp_path.glob("d.ledger.release-1-*.json")

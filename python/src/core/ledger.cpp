@@ -84,7 +84,7 @@ HeldLedger::HeldLedger(Ledger ledger) : ledger_(std::move(ledger)) {
 
 HeldLedger::~HeldLedger() {
   const std::lock_guard lock(open_mutex);
-  if (file_) open_files().extract(*file_);
+  if (file_) static_cast<void>(open_files().extract(*file_));
 }
 
 std::optional<HeldLedger::FileId> HeldLedger::file_at(const std::filesystem::path& path) {
