@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "release/shared/mechanism_picture.h"
 #include "release/shared/suggestion.h"
 #include "snapdp/error.h"
 
@@ -205,10 +204,6 @@ Rational MechanismQuestion::epsilon_for(const Rational& accuracy) const {
 
 Rational MechanismQuestion::chosen_epsilon() const {
   return epsilon ? *epsilon : epsilon_for(*target);
-}
-
-std::string clamp_text(const std::optional<double>& lower, const std::optional<double>& upper) {
-  return release_internal::chart::clamp_text(lower, upper);
 }
 
 }  // namespace snapdp::cli

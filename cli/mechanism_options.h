@@ -7,6 +7,7 @@
 #include <string>
 
 #include "arguments.h"
+#include "release/shared/mechanism_picture.h"
 #include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/mechanism.h"
 
@@ -85,7 +86,6 @@ struct MechanismQuestion {
   FailureRate gamma;
 };
 
-// What bounds do, in words: "[0, 20]", "0 or more", "20 or less"; nothing without bounds.
-std::string clamp_text(const std::optional<double>& lower, const std::optional<double>& upper);
+using release_internal::chart::clamp_text;
 
 }  // namespace snapdp::cli

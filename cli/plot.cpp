@@ -182,17 +182,6 @@ std::string plot_law(const MechanismQuestion& question) {
   return law_chart(question.mechanism(question.chosen_epsilon()), question.value);
 }
 
-// The library calls the option epsilon.
-std::string drawn(std::string (*draw)(const MechanismQuestion&), const MechanismQuestion& question) {
-  try {
-    return draw(question);
-  } catch (const Error& error) {
-    constexpr std::string_view library_name = "epsilon:";
-    if (!std::string_view(error.what()).starts_with(library_name)) throw;
-    refuse("--epsilon", error.what() + library_name.size() - 1);
-  }
-}
-
 // A picture is SVG whatever its name says, so the name must say so too. Devices and pipes have none.
 void check_name(const std::string& output) {
   if (is_device(output)) return;
@@ -217,7 +206,9 @@ void add_kind(CLI::App& plot, Commands& commands, const char* name, const char* 
   commands[command] = {[arguments, draw] {
                          if (arguments->mechanism.json) refuse("--json", ": a picture is SVG; leave it out");
                          check_name(arguments->output);
-                         const std::string svg = drawn(draw, MechanismQuestion(arguments->mechanism));
+                         const MechanismQuestion question(arguments->mechanism);
+                         const std::string svg =
+                             naming_option("epsilon", "--epsilon", [&] { return draw(question); });
                          write_file(arguments->output, svg, Readers::umask);
                        },
                        example,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _core, _frames
-from ._errors import BadData, Error, InvalidArgument
+from ._errors import InvalidArgument
 from ._numbers import is_from
 
 if TYPE_CHECKING:
@@ -60,12 +60,7 @@ def _speaks_arrow(data: object) -> bool:
 def _arrow(type: str, data: Any) -> _core.Source:
     texts = frozenset(["cells"] if type == "text" else [])
     given = {"cells": data} if is_from(data, "pandas", "Series") or not hasattr(data, "__arrow_c_stream__") else data
-    try:
-        return _core.Source(_frames._stream(given, ["cells"], texts), 0)
-    except Error:
-        raise
-    except Exception:  # its message may quote cells
-        raise BadData(f"data: the {type_name(data)} cannot be turned into Arrow's format; {_accepted}", "data") from None
+    return _frames.arrow_source(given, ["cells"], texts)[0]
 
 
 def type_name(data: object) -> str:

@@ -33,7 +33,7 @@ _neighbors = ("add-remove", "change-one", "hamming")
 
 
 def _lacks(chain: object) -> str:
-    if isinstance(chain, (Rows, Step)) and not (isinstance(chain, Step) and chain._rows_missing()):
+    if isinstance(chain, Rows):
         return "it has no step; rows(...) >> impute(0) >> clamp(0, 100) >> sum() >> snapping(epsilon=...)"
     if isinstance(chain, Step):
         return 'it has no rows, so that nothing is known of it; rows(real(), neighbors="add-remove") >> ... before it'
@@ -98,9 +98,6 @@ class Step(_Unfinished, Generic[_Chained]):
 
     def __init__(self, parts: tuple[_StepPart, ...]) -> None:
         self._parts = parts
-
-    def _rows_missing(self) -> bool:
-        return True
 
     @overload
     def __rshift__(self, other: Step[_Next]) -> Step[_Next]: ...
@@ -460,16 +457,6 @@ def _same_rows(start: Rows, other: Rows) -> None:
         )
 
 
-def _rate(alpha: Number) -> Fraction:
-    try:
-        rate = Fraction(text(alpha, "alpha"))
-    except (ValueError, ZeroDivisionError):
-        rate = Fraction(0)
-    if 0 < rate < 1:
-        return rate
-    raise InvalidArgument(f"alpha = {alpha}: must be a number between 0 and 1; 0.05 is usual", "alpha")
-
-
 def _short(number: Fraction) -> str:
     return _core.short_number(str(number))
 
@@ -702,9 +689,9 @@ class Measurement(_Chain):
         if layout is None:
             raise Mismatch("quantiles: they come from a hierarchy; rows ... >> hierarchy(edges) >> snapping(...)", "quantiles")
         wanted = [text(quantile, "quantiles") for quantile in quantiles]
-        each = str(_rate(alpha) / max(1, len(wanted)))
+        rate = text(alpha, "alpha")
         tree = [str(Fraction(value)) for value in release.values]
-        found = [_core.quantile(layout, self._part, tree, quantile, each) for quantile in wanted]
+        found = [_core.quantile(layout, self._part, tree, quantile, rate, len(wanted)) for quantile in wanted]
         return tuple(Estimate(value, (lower, upper)) for value, lower, upper in found)
 
     def mean(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
 from . import _core, _engine, _files
-from ._errors import BadData, Error, InvalidArgument, IoError
+from ._errors import BadData, Error, InvalidArgument
 from ._numbers import is_decimal, is_flag, is_from
 
 # What a release calls once the ledger has agreed: with the path, format and delimiter of the declaration in force, the
@@ -79,9 +79,16 @@ def _open_file(path: str, format: str, delimiter: str) -> _core.Source:
 
 
 def _open_table(data: object, columns: list[str], texts: Set[str]) -> _core.Source:
+    source, names = arrow_source(data, columns, texts)
+    _require(names, columns)
+    return source
+
+
+def arrow_source(data: object, columns: list[str], texts: Set[str]) -> tuple[_core.Source, list[str]]:
+    """Rows that Arrow carries, and what their columns are called, whatever that is."""
     try:
         source = _core.Source(_stream(data, columns, texts), 0)
-        names = source.columns
+        return source, source.columns
     except Error:
         raise
     except Exception:  # its message may quote cells, and may differ with one of them
@@ -89,8 +96,6 @@ def _open_table(data: object, columns: list[str], texts: Set[str]) -> _core.Sour
             f"data: the {type(data).__name__} cannot be turned into Arrow's format; convert its columns to numbers or texts",
             "data",
         ) from None
-    _require(names, columns)
-    return source
 
 
 def _require(names: list[str], columns: Iterable[str]) -> None:

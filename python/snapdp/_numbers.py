@@ -127,10 +127,6 @@ def fraction(number: str) -> Fraction:
 
 def round_up(number: float) -> str:
     """A positive number to two digits, upward: what is promised is no less."""
-    from decimal import ROUND_CEILING, Decimal
+    from . import _core
 
-    exact = Decimal(number)
-    if not exact.is_finite() or exact <= 0:
-        return "0" if exact == 0 else "no bound"
-    rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), rounding=ROUND_CEILING).normalize()
-    return f"{rounded:,f}" if abs(rounded.adjusted()) < 10 else f"{rounded:e}"
+    return "no bound" if number == float("inf") else _core.round_up_to_digits(float.hex(number), 2)

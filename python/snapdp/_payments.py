@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn, Protocol, Union
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from . import _core, _files
 from ._errors import InvalidArgument
 from ._numbers import Number, fraction, text
 
-Value = Union[int, float, Fraction]
+if TYPE_CHECKING:
+    from ._report import Value
 
 
 @dataclass(frozen=True)
@@ -104,8 +105,8 @@ def value_of(value: int | float | tuple[int, int]) -> Value:
     return Fraction(*value) if isinstance(value, tuple) else value
 
 
-def debiting(budget: Accountant) -> Callable[[str, str, str, str, str], object]:
-    def debit(loss: str, metric: str, distance: str, what: str, unit: str) -> object:
+def debiting(budget: Accountant) -> Callable[[str, str, str, str, str], None]:
+    def debit(loss: str, metric: str, distance: str, what: str, unit: str) -> None:
         answer = budget.debit(Debit(fraction(loss), metric, fraction(distance), what, unit))
         if answer is False or hasattr(answer, "__await__"):
             raise InvalidArgument(
@@ -113,6 +114,5 @@ def debiting(budget: Accountant) -> Callable[[str, str, str, str, str], object]:
                 "refuse, and return nothing to agree",
                 "budget",
             )
-        return answer
 
     return debit

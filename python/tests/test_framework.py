@@ -909,7 +909,7 @@ def test_random_chains_keep_their_claim(source: random.Random):
     assert abs(first - second) <= chain.stability(len(rows) - len(fewer))
 
 
-# --- what reviews found ---
+# --- what must not be rounded, taken at its word or believed ---
 
 
 def reals_of_ten():

@@ -1,6 +1,5 @@
 """What docs/migrate.md shows works: SnapDP's blocks always, those of another library where an environment has it."""
 
-import importlib.util
 import os
 import pathlib
 import re

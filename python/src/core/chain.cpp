@@ -111,10 +111,7 @@ void bind_relation(Class& part, const Relation& (Part::*relation)() const) {
             return (self.*relation)().holds(not_negative(d_in, "d_in"), not_negative(d_out, "d_out"));
           },
           nb::arg("d_in"), nb::arg("d_out"))
-      .def("steps", &told<Part>, nb::arg("d_in"))
-      .def_prop_ro("input", [](const Part& self) {
-        return HeldRows{self.input_domain(), self.input_metric()};
-      });
+      .def("steps", &told<Part>, nb::arg("d_in"));
 }
 
 std::vector<Bounds> bounds_of(const HeldRows& rows, const BoundTexts& texts) {
@@ -138,6 +135,17 @@ Bins bins_of(const std::string& kind, const std::vector<std::string>& texts, boo
                     : kind == "edges" ? Bins::edges(dyadics(texts, "edges"))
                                       : Bins::numbers(dyadics(texts, "categories"));
   return other ? bins.with_other() : bins;
+}
+
+// A constructor that takes rows and bins.
+template <typename Part>
+void bind_with_bins(nb::module_& module, const char* name,
+                    Part (*make)(const VectorDomain&, Metric, const Bins&)) {
+  module.def(
+      name,
+      [make](const HeldRows& rows, const std::string& kind, const std::vector<std::string>& bins,
+             bool other) { return make(rows.domain, rows.metric, bins_of(kind, bins, other)); },
+      nb::arg("rows"), nb::arg("kind"), nb::arg("bins"), nb::arg("other"));
 }
 
 void bind_transformations(nb::module_& module) {
@@ -180,21 +188,15 @@ void bind_transformations(nb::module_& module) {
       "make_project",
       [](const HeldRows& rows, std::size_t count) { return make_project(rows.domain, rows.metric, count); },
       nb::arg("rows"), nb::arg("count"));
-  module.def(
-      "make_bin",
-      [](const HeldRows& rows, const std::string& kind, const std::vector<std::string>& bins, bool other) {
-        return make_bin(rows.domain, rows.metric, bins_of(kind, bins, other));
-      },
-      nb::arg("rows"), nb::arg("kind"), nb::arg("bins"), nb::arg("other"));
+  bind_with_bins<Transformation>(module, "make_bin", &make_bin);
 }
 
 void bind_aggregations(nb::module_& module) {
   nb::class_<Aggregation> aggregation(module, "Aggregation");
   bind_relation<Aggregation>(aggregation, &Aggregation::stability);
-  aggregation.def_prop_ro("description", &Aggregation::description)
-      .def(
-          "after", [](const Aggregation& self, const Transformation& first) { return first >> self; },
-          nb::arg("first"));
+  aggregation.def(
+      "after", [](const Aggregation& self, const Transformation& first) { return first >> self; },
+      nb::arg("first"));
   using Make = Aggregation (*)(const VectorDomain&, Metric);
   const auto simple = [&module](const char* name, Make make) {
     module.def(
@@ -210,18 +212,8 @@ void bind_aggregations(nb::module_& module) {
       "make_moment",
       [](const HeldRows& rows, int order) { return make_moment(rows.domain, rows.metric, order); },
       nb::arg("rows"), nb::arg("order"));
-  module.def(
-      "make_histogram",
-      [](const HeldRows& rows, const std::string& kind, const std::vector<std::string>& bins, bool other) {
-        return make_histogram(rows.domain, rows.metric, bins_of(kind, bins, other));
-      },
-      nb::arg("rows"), nb::arg("kind"), nb::arg("bins"), nb::arg("other"));
-  module.def(
-      "make_distinct",
-      [](const HeldRows& rows, const std::string& kind, const std::vector<std::string>& bins, bool other) {
-        return make_distinct_count(rows.domain, rows.metric, bins_of(kind, bins, other));
-      },
-      nb::arg("rows"), nb::arg("kind"), nb::arg("bins"), nb::arg("other"));
+  bind_with_bins<Aggregation>(module, "make_histogram", &make_histogram);
+  bind_with_bins<Aggregation>(module, "make_distinct", &make_distinct_count);
   // `inner` takes the rows of one group, without their key, and gives an aggregation of them.
   module.def(
       "make_grouped",
@@ -359,10 +351,7 @@ Facts described(const Measurement& measurement) {
   facts["grid"] = to_string(noise.grid.spacing());
   facts["lower"] = nb::cast(noise.lower);
   facts["upper"] = nb::cast(noise.upper);
-  facts["mode"] = mode_name(noise.kind);
   facts["noise"] = noise_name(noise.kind);
-  facts["integer"] = measurement.aggregation().output_domain().integer;
-  facts["numbers"] = measurement.aggregation().output_domain().dimension;
   return facts;
 }
 
@@ -382,11 +371,8 @@ void bind_measurements(nb::module_& module) {
           },
           nb::arg("d_in"), nb::arg("epsilon"))
       .def_prop_ro("price", [](const HeldMeasurement& self) { return to_string(self.composition.price()); })
-      .def_prop_ro("distance",
-                   [](const HeldMeasurement& self) { return to_string(self.composition.distance()); })
       .def_prop_ro("metric",
                    [](const HeldMeasurement& self) { return to_string(self.composition.input_metric()); })
-      .def_prop_ro("description", [](const HeldMeasurement& self) { return self.composition.description(); })
       .def_prop_ro("columns",
                    [](const HeldMeasurement& self) {
                      std::vector<std::vector<std::string>> columns;
@@ -417,12 +403,14 @@ void bind_measurements(nb::module_& module) {
   module.def("make_sequential", &sequential, nb::arg("parts"));
 }
 
-// What a released hierarchy says of one quantile: (value, lower, upper), the interval with probability 1 - alpha.
+// What a released hierarchy says of one quantile: (value, lower, upper). With those of `together` quantiles, its own among
+// them, the interval holds with probability 1 - alpha.
 std::tuple<double, double, double> quantile(const HierarchyLayout& layout, const HeldMeasurement& measurement,
                                             const std::vector<std::string>& tree, const std::string& q_text,
-                                            const std::string& alpha) {
+                                            const std::string& alpha, std::size_t together) {
   const Rational q = parse_rational(q_text, "q");
-  const FailureRate rate(parse_rational(alpha, "alpha"));
+  const FailureRate all(parse_rational(alpha, "alpha"));
+  const FailureRate rate(all.value() / Rational(together));
   const Noise& noise = measurement.parts.at(0).measurement.mechanism().noise();
   const nb::gil_scoped_release unlocked;
   std::vector<Dyadic> nodes;
@@ -460,8 +448,6 @@ void bind_results(nb::module_& module) {
   module.def("mean_of", &mean_of, nb::arg("measurement"), nb::arg("count"), nb::arg("sum"), nb::arg("lower"),
              nb::arg("upper"), nb::arg("alpha"));
   nb::class_<HierarchyLayout>(module, "HierarchyLayout")
-      .def_prop_ro("branching", &HierarchyLayout::branching)
-      .def_prop_ro("levels", &HierarchyLayout::levels)
       .def("with_public_total", &HierarchyLayout::with_public_total, nb::arg("rows"));
   module.def(
       "layout",
@@ -473,7 +459,7 @@ void bind_results(nb::module_& module) {
       },
       nb::arg("edges"), nb::arg("branching").none(), nb::arg("public_total"));
   module.def("quantile", &quantile, nb::arg("layout"), nb::arg("measurement"), nb::arg("tree"), nb::arg("q"),
-             nb::arg("alpha"));
+             nb::arg("alpha"), nb::arg("together"));
 }
 
 }  // namespace
@@ -491,10 +477,16 @@ void bind_chain(nb::module_& module) {
       .def_prop_ro("size", [](const HeldRows& self) { return self.domain.size(); })
       .def_prop_ro("domain", [](const HeldRows& self) { return describe(Domain(self.domain)); })
       .def_prop_ro("metric", [](const HeldRows& self) { return to_string(self.metric); });
-  // An exact number as people read it, rounded up.
+  // An exact number as people read it, rounded up: in few characters, and with at most so many digits.
   module.def(
       "short_number", [](const std::string& number) { return short_number(parse_exact(number, "number")); },
       nb::arg("number"));
+  module.def(
+      "round_up_to_digits",
+      [](const std::string& number, int digits) {
+        return round_up_to_digits(parse_exact(number, "number"), digits);
+      },
+      nb::arg("number"), nb::arg("digits"));
   bind_transformations(module);
   bind_aggregations(module);
   bind_measurements(module);

@@ -208,26 +208,19 @@ class PythonFold final : public Fold {
   std::string name_;
 };
 
-Rational to_rational(const Dyadic& value) {
-  return value.rational();
-}
-const Rational& to_rational(const Rational& value) {
-  return value;
-}
-
 // The totals themselves, or what Python makes of them, rounded to the grid once. What was said to be integers must be: to
 // round them would move neighbors farther apart than is claimed of them.
 Finish finish_of(const nb::object& function, const Grid& grid, bool integer, const std::string& name) {
-  const auto rounded = [grid, integer, name](const auto& value) {
+  const auto rounded = [grid, integer, name](const Rational& value) {
     const Dyadic on_grid = grid.round(value);
-    if (integer && on_grid.rational() != to_rational(value))
+    if (integer && on_grid.rational() != value)
       refuse_result(name, "gave a fraction where integers are declared (integer=True)");
     return on_grid;
   };
   if (function.is_none()) {
     return [rounded](const Totals& totals) {
       std::vector<Dyadic> values;
-      for (const Dyadic& total : totals.values) values.push_back(rounded(total));
+      for (const Dyadic& total : totals.values) values.push_back(rounded(total.rational()));
       return values;
     };
   }

@@ -62,14 +62,23 @@ nb::object find(const Part& part, const NeighborTestOptions& options) {
   return described(*found);
 }
 
-template <typename Held, typename Part>
-void bind_find(nb::module_& module, const Part& (*part_of)(const Held&)) {
+// Of several measurements, what is found first.
+nb::object find(const HeldMeasurement& held, const NeighborTestOptions& options) {
+  for (const TablePart& part : held.parts) {
+    nb::object found = find(part.measurement, options);
+    if (!found.is_none()) return found;
+  }
+  return nb::none();
+}
+
+template <typename Part>
+void bind_find(nb::module_& module) {
   module.def(
       "find_counterexample",
-      [part_of](const Held& part, std::uint64_t trials, std::uint64_t seed,
-                const std::vector<std::uint64_t>& distances, const std::vector<double>& reals,
-                const std::vector<std::int64_t>& integers, const std::vector<std::string>& texts) {
-        return find(part_of(part), {trials, seed, distances, reals, integers, texts});
+      [](const Part& part, std::uint64_t trials, std::uint64_t seed,
+         const std::vector<std::uint64_t>& distances, const std::vector<double>& reals,
+         const std::vector<std::int64_t>& integers, const std::vector<std::string>& texts) {
+        return find(part, NeighborTestOptions{trials, seed, distances, reals, integers, texts});
       },
       nb::arg("part"), nb::arg("trials"), nb::arg("seed"), nb::arg("distances"), nb::arg("reals"),
       nb::arg("integers"), nb::arg("texts"));
@@ -78,12 +87,9 @@ void bind_find(nb::module_& module, const Part& (*part_of)(const Held&)) {
 }  // namespace
 
 void bind_neighbors(nb::module_& module) {
-  bind_find<Transformation, Transformation>(
-      module, [](const Transformation& part) -> const Transformation& { return part; });
-  bind_find<Aggregation, Aggregation>(module,
-                                      [](const Aggregation& part) -> const Aggregation& { return part; });
-  bind_find<HeldMeasurement, Measurement>(
-      module, [](const HeldMeasurement& held) -> const Measurement& { return held.parts.at(0).measurement; });
+  bind_find<Transformation>(module);
+  bind_find<Aggregation>(module);
+  bind_find<HeldMeasurement>(module);
 }
 
 }  // namespace snapdp::python

@@ -107,20 +107,16 @@ nb::object number(const Dyadic& value, bool integer) {
 
 Facts told(const HeldMeasurement& measurement, const Release& release) {
   nb::list values;
-  nb::list exact;
   std::size_t next = 0;
   for (const TablePart& part : measurement.parts) {
     const StatisticDomain& domain = part.measurement.aggregation().output_domain();
     nb::list numbers;
-    for (std::size_t i = 0; i < domain.dimension; ++i, ++next) {
+    for (std::size_t i = 0; i < domain.dimension; ++i, ++next)
       numbers.append(number(release.values[next], domain.integer));
-      exact.append(to_string(release.values[next].rational()));
-    }
     values.append(numbers);
   }
   Facts facts;
   facts["values"] = values;
-  facts["exact"] = exact;
   facts["loss"] = to_string(release.loss);
   return facts;
 }
