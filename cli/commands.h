@@ -35,6 +35,8 @@ void add_check(CLI::App& tool, Commands& commands);
 void add_plan(CLI::App& tool, Commands& commands);
 void add_explain(CLI::App& tool, Commands& commands);
 void add_release(CLI::App& tool, Commands& commands);
+void add_pushdown(CLI::App& tool, Commands& commands);
+void add_fold(CLI::App& tool, Commands& commands);
 void add_report(CLI::App& tool, Commands& commands);
 void add_ledger(CLI::App& tool, Commands& commands);
 void add_compose(CLI::App& tool, Commands& commands);

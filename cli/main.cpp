@@ -87,6 +87,8 @@ int run(int argc, char** argv) {
   add_plan(tool, commands);
   add_explain(tool, commands);
   add_release(tool, commands);
+  add_pushdown(tool, commands);
+  add_fold(tool, commands);
   add_report(tool, commands);
   add_ledger(tool, commands);
   add_compose(tool, commands);

@@ -1,5 +1,8 @@
 // snapdp plan and snapdp release.
 #include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -8,9 +11,13 @@
 #include "commands.h"
 #include "data_file.h"
 #include "output.h"
+#include "release/shared/columns.h"
 #include "release/shared/suggestion.h"
 #include "report_files.h"
 #include "signals.h"
+#include "snapdp/engines/duckdb/file_cells.h"
+#include "snapdp/engines/sql/sql_query.h"
+#include "snapdp/engines/states/states.h"
 #include "snapdp/error.h"
 #include "snapdp/release/release.h"
 
@@ -31,6 +38,8 @@ struct ReleaseArguments {
   std::string specification;
   std::string ledger;
   std::string data;
+  std::string aggregates;
+  std::string states;
   std::string output;
   std::string label;
   ReportFiles files;
@@ -71,15 +80,54 @@ bool confirm(const Plan& plan, const Ledger& ledger) {
              " remaining)?");
 }
 
-// Where the rows are: --data, or else what the declaration says.
+// Where the rows, or what became of them elsewhere, are: an option, or else what the declaration says.
 NamedFile data_of(const ReleaseArguments& arguments, const Specification& specification,
                   const Ledger& ledger) {
+  if (!arguments.aggregates.empty()) return {"--aggregates", arguments.aggregates};
+  if (!arguments.states.empty()) return {"--states", arguments.states};
   if (!arguments.data.empty()) return {"--data", arguments.data};
   const std::filesystem::path declared = declared_path(specification, ledger);
   if (!declared.empty()) return {"[data] path", declared};
   throw Error(ErrorCode::invalid_argument, "--data",
               "--data: is missing, and the declaration of " + quoted_path(ledger.path().string()) +
                   " has no path; name the file, --data FILE");
+}
+
+std::string file_content(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string content((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad())
+    throw Error(ErrorCode::io, "--states", "--states: " + quoted_path(path.string()) + " cannot be read");
+  return content;
+}
+
+// The files of a folder, or the one file.
+std::vector<std::string> parts_in(const std::filesystem::path& path) {
+  std::vector<std::string> parts;
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return {file_content(path)};
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    if (entry.is_regular_file(error)) parts.push_back(file_content(entry.path()));
+  }
+  if (error)
+    throw Error(ErrorCode::io, "--states", "--states: " + quoted_path(path.string()) + " cannot be read");
+  return parts;
+}
+
+// What folds: the rows themselves, or what has been folded elsewhere.
+OpenSource source_of(const ReleaseArguments& arguments, const Specification& specification,
+                     const NamedFile& data) {
+  if (!arguments.aggregates.empty()) {
+    return [&](const Declaration&) {
+      FileCells cells = read_cells({.path = arguments.aggregates});
+      return open_sql_result({std::move(cells.columns), std::move(cells.rows)}, columns_of(specification));
+    };
+  }
+  if (!arguments.states.empty()) {
+    return
+        [&](const Declaration&) { return open_parts(parts_in(arguments.states), columns_of(specification)); };
+  }
+  return open_declared(data.path);
 }
 
 Files files_of(const ReleaseArguments& arguments, const NamedFile& data) {
@@ -101,7 +149,7 @@ Released run_release(const ReleaseArguments& arguments, const Specification& spe
   if (!arguments.yes) options.confirm = [&](const Plan& plan) { return confirm(plan, ledger); };
   options.before_debit = [&] { hold.emplace(); };
   options.label = arguments.label;
-  return release(specification, ledger, open_declared(data.path), options);
+  return release(specification, ledger, source_of(arguments, specification, data), options);
 }
 
 void run_dry(const ReleaseArguments& arguments) {
@@ -118,7 +166,7 @@ void run_dry(const ReleaseArguments& arguments) {
     ReleaseOptions options;
     options.progress = [&](double percent) { progress.update(percent); };
     options.label = arguments.label;
-    return dry_run(specification, ledger, open_declared(data.path), options);
+    return dry_run(specification, ledger, source_of(arguments, specification, data), options);
   }();
   const PlanView view{.style = report_style_of_standard_output(), .ledger = ledger.balance()};
   write_standard_output(arguments.json ? plan.to_json() : plan.to_table(view));
@@ -272,6 +320,17 @@ void add_release(CLI::App& tool, Commands& commands) {
       ->required();
   command->add_option("--data", arguments->data, "Where the data lie now, instead of the declaration's path")
       ->type_name("FILE");
+  command
+      ->add_option("--aggregates", arguments->aggregates,
+                   "Instead of rows: what the query of snapdp pushdown gave, CSV with a header or Parquet")
+      ->type_name("FILE")
+      ->excludes("--data");
+  command
+      ->add_option("--states", arguments->states,
+                   "Instead of rows: what snapdp fold made of all their parts, one file or a folder of them")
+      ->type_name("PATH")
+      ->excludes("--data")
+      ->excludes("--aggregates");
   command->add_flag("--json", arguments->json, "Write JSON instead of a table");
   command
       ->add_option("--output", arguments->output,
@@ -296,6 +355,8 @@ void add_release(CLI::App& tool, Commands& commands) {
       "  snapdp release people.toml --ledger people.ledger --yes --json --output report.json\n"
       "  snapdp release people.toml --ledger people.ledger --html report.html --csv values.csv\n"
       "  snapdp release people.toml --ledger people.ledger --data people-2024.parquet\n"
+      "  snapdp release people.toml --ledger people.ledger --aggregates result.csv\n"
+      "  snapdp release people.toml --ledger people.ledger --states states\n"
       "  snapdp release people.toml --ledger people.ledger --dry-run\n"
       "  snapdp release people.toml --ledger people.ledger --yes --label 2026-Q4\n",
       [arguments] {

@@ -4,6 +4,7 @@
 
 #include "framework/chaining.h"
 #include "framework/shared/keyed_fold.h"
+#include "framework/shared/row_language.h"
 #include "framework/state_bytes.h"
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
@@ -31,6 +32,10 @@ std::uint64_t add_rows(std::uint64_t rows, std::uint64_t more) {
                 "state: it would hold more than 2^63 rows, which no data have; fold the rows again");
   }
   return rows + more;
+}
+
+void Fold::tell(RowLanguage& language) const {
+  language.unknown(description());
 }
 
 Aggregation::Aggregation(Signature<VectorDomain, StatisticDomain> signature, std::shared_ptr<const Fold> fold,
@@ -162,6 +167,11 @@ std::string Aggregation::to_bytes(const AggregateState& state) const {
 AggregateState Aggregation::from_bytes(std::string_view bytes) const {
   const FloatEnvironment environment;
   return AggregateState(identity_, fold_->restore(read_state(bytes, *identity_)));
+}
+
+AggregateState Aggregation::restored(const Totals& totals) const {
+  const FloatEnvironment environment;
+  return AggregateState(identity_, fold_->restore(totals));
 }
 
 Aggregation operator>>(const Transformation& first, const Aggregation& second) {

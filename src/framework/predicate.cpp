@@ -3,12 +3,14 @@
 #include <cmath>
 #include <limits>
 
+#include "framework/shared/row_language.h"
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/transformation.h"
 
 namespace snapdp {
 
+using namespace framework_internal;
 using namespace numeric_internal;
 
 class Predicate::Node {
@@ -17,6 +19,7 @@ class Predicate::Node {
   virtual void evaluate(const Chunk& block, std::uint8_t* holds) const = 0;
   virtual void require_fits(const VectorDomain& domain) const = 0;
   virtual std::string description() const = 0;
+  virtual std::string told(ConditionLanguage& language) const = 0;
 };
 
 namespace {
@@ -84,6 +87,9 @@ class Compared final : public Predicate::Node {
   std::string description() const override {
     return "#" + std::to_string(column_) + " " + to_string(comparison_) + " " + shown_;
   }
+  std::string told(ConditionLanguage& language) const override {
+    return language.compare(column_, comparison_, constant_);
+  }
 
  private:
   std::size_t column_;
@@ -109,6 +115,7 @@ class Decided final : public Predicate::Node {
     }
   }
   std::string description() const override { return "#" + std::to_string(column_) + " " + shown_; }
+  std::string told(ConditionLanguage& language) const override { return language.decided(column_, holds_); }
 
  private:
   std::size_t column_;
@@ -139,6 +146,11 @@ class Joined final : public Predicate::Node {
       text += (text.size() == 1 ? "" : all_ ? " and " : " or ") + part->description();
     return text + ")";
   }
+  std::string told(ConditionLanguage& language) const override {
+    std::vector<std::string> texts;
+    for (const auto& part : parts_) texts.push_back(part->told(language));
+    return language.joined(all_, texts);
+  }
 
  private:
   bool all_;
@@ -154,6 +166,9 @@ class Negated final : public Predicate::Node {
   }
   void require_fits(const VectorDomain& domain) const override { part_->require_fits(domain); }
   std::string description() const override { return "not " + part_->description(); }
+  std::string told(ConditionLanguage& language) const override {
+    return language.negated(part_->told(language));
+  }
 
  private:
   std::shared_ptr<const Predicate::Node> part_;
@@ -264,6 +279,9 @@ void Predicate::require_fits(const VectorDomain& domain) const {
 }
 std::string Predicate::description() const {
   return node_->description();
+}
+std::string Predicate::told(ConditionLanguage& language) const {
+  return node_->told(language);
 }
 
 }  // namespace snapdp

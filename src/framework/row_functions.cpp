@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "framework/row_by_row.h"
+#include "framework/shared/row_language.h"
 #include "numeric/shared/float_environment.h"
 #include "numeric/shared/row_kernels.h"
 #include "snapdp/error.h"
@@ -84,6 +85,7 @@ class ClampRows final : public CellFunction {
     for (const Bounds& bound : bounds_) items.push_back(to_string(bound));
     return "clamp to " + listed(items);
   }
+  void tell(RowLanguage& language) const override { language.clamp(bounds_); }
 
  private:
   struct Ends {
@@ -122,6 +124,7 @@ class ImputeRows final : public CellFunction {
     for (const Dyadic& value : values_) items.push_back(to_string(value));
     return "impute " + listed(items);
   }
+  void tell(RowLanguage& language) const override { language.impute(values_); }
 
  private:
   struct Constant {
@@ -180,6 +183,7 @@ class DropRows final : public RowFunction {
   }
 
   std::string description() const override { return "drop null and NaN"; }
+  void tell(RowLanguage& language) const override { language.drop(); }
 };
 
 std::string_view trimmed(std::string_view text) {
@@ -329,6 +333,7 @@ class SelectRows final : public RowFunction {
   }
 
   std::string description() const override { return "select " + predicate_.description(); }
+  void tell(RowLanguage& language) const override { language.select(predicate_); }
 
  private:
   Predicate predicate_;
@@ -339,9 +344,43 @@ class ProjectRows final : public CellFunction {
   explicit ProjectRows(std::size_t count) : count_(count) {}
   void transform(Chunk& rows, Scratch&) const override { rows.column_count = count_; }
   std::string description() const override { return "keep the first " + std::to_string(count_) + " columns"; }
+  void tell(RowLanguage& language) const override { language.project(count_); }
 
  private:
   std::size_t count_;
+};
+
+class GridRows final : public CellFunction {
+ public:
+  explicit GridRows(std::vector<Grid> grids) : grids_(std::move(grids)) {}
+
+  // The product may be rounded, where x is tiny beside the spacing; multiplying is how databases do it.
+  static double on_grid(double x, Grid grid) {
+    const double steps = std::floor(x * Dyadic(Integer(1), -grid.exponent()).to_double_nearest());
+    return (steps + 0.5) * grid.spacing().to_double_nearest();
+  }
+
+  void transform(Chunk& rows, Scratch& scratch) const override {
+    for (std::size_t i = 0; i < rows.column_count; ++i) {
+      Column& column = rows.column[i];
+      Scratch::Buffer& buffer = scratch.buffer(i);
+      const double steps = Dyadic(Integer(1), -grids_[i].exponent()).to_double_nearest();
+      const double spacing = grids_[i].spacing().to_double_nearest();
+      for (std::size_t row = 0; row < rows.length; ++row)
+        buffer.reals()[row] = (std::floor(column.reals()[row] * steps) + 0.5) * spacing;
+      point_at(column, buffer);
+    }
+  }
+
+  std::string description() const override {
+    std::vector<std::string> items;
+    for (const Grid grid : grids_) items.push_back(to_string(grid));
+    return "middles of steps of " + listed(items);
+  }
+  void tell(RowLanguage& language) const override { language.grid_rows(grids_); }
+
+ private:
+  std::vector<Grid> grids_;
 };
 
 // One double for those that the library takes for equal: zeros of both signs, and every NaN.
@@ -406,6 +445,31 @@ Transformation make_project(const VectorDomain& domain, Metric metric, std::size
   const auto first = domain.columns().begin();
   return {row_by_row(domain, std::vector(first, first + static_cast<std::ptrdiff_t>(count)), metric),
           std::make_shared<ProjectRows>(count)};
+}
+
+Transformation make_grid_rows(const VectorDomain& domain, Metric metric, const std::vector<Grid>& grids) {
+  const FloatEnvironment environment;
+  require_dataset_metric(metric, "make_grid_rows");
+  require_one_each(domain, grids.size(), "row_grid");
+  std::vector<AtomDomain> columns = domain.columns();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    AtomDomain& column = columns[i];
+    if (column.type != AtomType::real || column.nan || column.nullable || !column.bounds) {
+      refuse_rows("row_grid", "make_grid_rows takes reals between bounds, not " + describe(column) +
+                                  "; use make_impute or make_drop, then make_clamp first");
+    }
+    constexpr long largest_exponent = 970;  // the spacing, its inverse and 2^52 spacings are doubles
+    const Dyadic most = scale_by_power_of_two(Dyadic(1), grids[i].exponent() + 51);
+    if (std::abs(grids[i].exponent()) > largest_exponent || abs(column.bounds->lower()) > most ||
+        abs(column.bounds->upper()) > most) {
+      refuse_rows("row_grid", to_string(grids[i]) + " is too fine for numbers in " +
+                                  to_string(*column.bounds) +
+                                  ": they must be at most 2^51 spacings from 0; use a coarser grid");
+    }
+    column.bounds = Bounds(GridRows::on_grid(column.bounds->lower().to_double_nearest(), grids[i]),
+                           GridRows::on_grid(column.bounds->upper().to_double_nearest(), grids[i]));
+  }
+  return {row_by_row(domain, std::move(columns), metric), std::make_shared<GridRows>(grids)};
 }
 
 Transformation make_map(const VectorDomain& domain, Metric metric, const AtomDomain& output,

@@ -1,9 +1,8 @@
 #include "framework/state_bytes.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 
+#include "framework/shared/digest.h"
 #include "snapdp/error.h"
 
 namespace snapdp::framework_internal {
@@ -11,7 +10,7 @@ namespace {
 
 constexpr std::string_view magic("SNDPAGG\0", 8);
 constexpr std::uint32_t version = 1;
-constexpr std::size_t checksum_bytes = 32;
+constexpr std::size_t checksum_bytes = digest_bytes;
 constexpr std::uint32_t max_totals = 1'000'000;
 constexpr std::int64_t max_exponent = 4400;
 constexpr std::uint32_t max_mantissa_bytes = 1088;
@@ -22,13 +21,7 @@ constexpr std::uint32_t max_mantissa_bytes = 1088;
 }
 
 std::string checksum(std::string_view bytes) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int length = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha256(), nullptr) != 1 ||
-      length != checksum_bytes) {
-    throw Error(ErrorCode::io, "state", "state: OpenSSL could not compute SHA-256");
-  }
-  return std::string(reinterpret_cast<const char*>(digest), length);
+  return sha256(bytes, "state");
 }
 
 template <typename Number>

@@ -1,6 +1,7 @@
 #include "snapdp/framework/transformation.h"
 
 #include "framework/chaining.h"
+#include "framework/shared/row_language.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
@@ -9,6 +10,10 @@ using namespace framework_internal;
 
 KeptRows RowFunction::kept(const Chunk&, std::uint8_t*) const {
   return KeptRows::unknown;
+}
+
+void RowFunction::tell(framework_internal::RowLanguage& language) const {
+  language.unknown(description());
 }
 
 Scratch::Buffer& Scratch::buffer(std::size_t column) {

@@ -30,11 +30,9 @@ std::string about_delimiter(const std::vector<SourceColumn>& header) {
          "Spaces are no delimiter: write such a file anew with commas or tabs";
 }
 
-}  // namespace
-
-void require_columns(const Specification& specification, const std::vector<SourceColumn>& header) {
-  std::vector<std::pair<std::string, std::string>>
-      columns;  // the place in the specification, and the name there
+// Columns, each after its place in the specification.
+std::vector<std::pair<std::string, std::string>> placed_columns(const Specification& specification) {
+  std::vector<std::pair<std::string, std::string>> columns;
   const auto check = [&](const std::string& place, const std::string& name) {
     columns.emplace_back(place, name);
   };
@@ -48,6 +46,21 @@ void require_columns(const Specification& specification, const std::vector<Sourc
     if (statistic.group_by) check(specification.place(statistic) + "group_by: ", *statistic.group_by);
     for (const std::string& name : statistic.columns) check(specification.place(statistic), name);
   }
+  return columns;
+}
+
+}  // namespace
+
+std::vector<std::string> columns_of(const Specification& specification) {
+  std::vector<std::string> names;
+  for (const auto& [place, name] : placed_columns(specification)) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+void require_columns(const Specification& specification, const std::vector<SourceColumn>& header) {
+  const std::vector<std::pair<std::string, std::string>> columns = placed_columns(specification);
   std::vector<std::string> found;
   bool none_there = true;
   for (const auto& [place, name] : columns) {

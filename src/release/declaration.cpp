@@ -19,14 +19,14 @@ namespace {
 const std::vector<std::string> neighbor_names = {to_string(Neighbors::change_one),
                                                  to_string(Neighbors::add_remove)};
 const std::vector<std::string> data_keys = {
-    "path",          "format", "delimiter",    "dataset",           "title", "neighbors", "size",
-    "expected_size", "nulls",  "privacy_unit", "max_rows_per_unit", "where", "population"};
+    "path",          "format", "delimiter",    "dataset",           "title", "neighbors",  "size",
+    "expected_size", "nulls",  "privacy_unit", "max_rows_per_unit", "where", "population", "row_grid"};
 const std::vector<std::string> column_keys = {"type",        "bounds", "categories", "keys",
                                               "description", "unit",   "labels"};
 
 // Keys of [data] that a specification may have although the declaration is silent about them: each chooses among
 // functions of one row, or guesses. Everything else says how rows are read or what is protected.
-const std::set<std::string> free_keys = {"where", "nulls", "expected_size"};
+const std::set<std::string> free_keys = {"where", "nulls", "expected_size", "row_grid"};
 // Keys whose numbers may be written as texts.
 const std::set<std::string> numeric_keys = {"bounds", "impute", "size", "expected_size", "max_rows_per_unit"};
 
@@ -247,6 +247,12 @@ void read_population(const TomlTable& data, Declaration& declaration) {
   }
 }
 
+void read_row_grid(const TomlTable& data, Declaration& declaration) {
+  declaration.row_grid.kind = data.get_choice("row_grid", {"auto", "none"}) == "auto"
+                                  ? RowGridChoice::Kind::automatic
+                                  : RowGridChoice::Kind::none;
+}
+
 // How the file is read.
 void read_shape(const TomlTable& data, const std::filesystem::path& folder, Declaration& declaration) {
   if (data.has("path")) {
@@ -442,6 +448,7 @@ std::optional<Declaration> release_internal::read_declaration(const TomlDocument
   if (data.has("nulls")) faults.hold([&] { read_nulls(document, data, declaration, faults); });
   faults.hold([&] { read_unit(data, declaration); });
   if (data.has("population")) faults.hold([&] { read_population(data, declaration); });
+  if (data.has("row_grid")) faults.hold([&] { read_row_grid(data, declaration); });
   if (!columns_are_known) return std::nullopt;
   if (data.has("where")) faults.hold([&] { read_where(data, declaration); });
   if (faults.size() == 0) declaration.entries = entries_of(document);
@@ -463,6 +470,7 @@ std::optional<Declaration> release_internal::amended_declaration(const TomlDocum
   if (data.has("expected_size")) faults.hold([&] { read_expected_size(data, result); });
   if (data.has("nulls")) faults.hold([&] { read_nulls(document, data, result, faults); });
   if (data.has("where")) faults.hold([&] { read_where(data, result); });
+  if (data.has("row_grid")) faults.hold([&] { read_row_grid(data, result); });
   return result;
 }
 

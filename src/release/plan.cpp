@@ -46,6 +46,7 @@ class StatisticPlanner {
     planned_.of_population = specification_.data.population;
     planned_.public_rows = specification_.data.size;
     kind_.prepare(specification_.data, planned_);
+    plan_row_grids();
     NumberRange range = kind_.public_range(statistic_.bounds, specification_.data.size, statistic_.order);
     planned_.least = std::move(range.lower);
     planned_.greatest = std::move(range.upper);
@@ -91,6 +92,37 @@ class StatisticPlanner {
     if (statistic_.group_by) built.columns.insert(built.columns.begin(), *statistic_.group_by);
     for (const std::size_t column : part.centers) built.centers.push_back(planned_.bounds[column].middle());
     return built;
+  }
+
+  // So fine that moving all cells by half a spacing moves no sum of them, or of their products, by more than 2^-10 of its
+  // noise: a sum of k-th powers moves by at most rows * k (w/2)^(k-1) spacing / 2 for bounds w apart, and has noise of
+  // scale (w/2)^k / epsilon or more, epsilon being at most the budget. Finer than that as long as powers of cells on it
+  // have 62 bits; never so fine that the bounds are more than 2^51 spacings from 0.
+  Grid automatic_row_grid(const Bounds& bounds) const {
+    constexpr std::uint64_t most_rows = std::uint64_t{1} << 40;
+    constexpr long least_bits = 22;
+    constexpr long product_bits = 62;
+    constexpr long most_from_zero = 51;
+    const long power = kind_.is_second_moment() ? 2 : statistic_.order;
+    const std::uint64_t rows =
+        specification_.data.size.value_or(specification_.data.expected_size.value_or(most_rows));
+    const Rational scales =
+        Rational(Integer(static_cast<unsigned long>(rows))) * power * specification_.budget;
+    const long needed = 10 + Grid::at_least(scales).exponent();
+    const long bits = std::max(needed, std::min(least_bits, product_bits / power));
+    const long fine = Grid::at_most(bounds.width().rational()).exponent() - bits;
+    const Dyadic farthest = std::max(abs(bounds.lower()), abs(bounds.upper()));
+    return Grid(std::max(fine, Grid::at_least(farthest.rational()).exponent() - most_from_zero));
+  }
+
+  void plan_row_grids() {
+    if (statistic_.row_grid.kind == RowGridChoice::Kind::none || specification_.is_constant(statistic_))
+      return;
+    for (const Bounds& bounds : planned_.bounds) {
+      planned_.row_grids.push_back(statistic_.row_grid.kind == RowGridChoice::Kind::fixed
+                                       ? statistic_.row_grid.grid
+                                       : automatic_row_grid(bounds));
+    }
   }
 
   // A statistic of the rows as they come: anything may occur. A count takes no column, and so any. With groups, one
@@ -572,17 +604,33 @@ Certificate Plan::certificate() const {
   return compose_certificates(certificates);
 }
 
+namespace {
+
+std::optional<FoldRequest::GroupLimit> group_limit_of(const StatisticSpecification& asked) {
+  if (!asked.groups_per_unit) return std::nullopt;
+  return FoldRequest::GroupLimit{*asked.group_by, asked.groups_per_unit->max_groups,
+                                 asked.groups_per_unit->max_rows};
+}
+
+}  // namespace
+
 Composition Plan::composition() const {
   std::vector<TablePart> parts;
   for (const PlannedStatistic& statistic : statistics_) {
-    const StatisticSpecification& asked = statistic.specification;
-    std::optional<FoldRequest::GroupLimit> groups;
-    if (asked.groups_per_unit)
-      groups = {*asked.group_by, asked.groups_per_unit->max_groups, asked.groups_per_unit->max_rows};
     for (const PlannedMeasurement& planned : statistic.measurements)
-      parts.push_back({planned.columns, planned.measurement, groups});
+      parts.push_back({planned.columns, planned.measurement, group_limit_of(statistic.specification)});
   }
   return make_on_table(selection_, std::move(parts));
+}
+
+std::vector<FoldRequest> Plan::requests() const {
+  std::vector<FoldRequest> requests;
+  for (const PlannedStatistic& statistic : statistics_) {
+    for (const PlannedMeasurement& planned : statistic.measurements)
+      requests.push_back(
+          {planned.columns, &planned.measurement.aggregation(), group_limit_of(statistic.specification)});
+  }
+  return requests;
 }
 
 std::vector<Saving> Plan::savings() const {

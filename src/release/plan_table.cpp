@@ -248,6 +248,8 @@ class PlanTable {
       if (statistic.expected) text += paragraph(statistic.name + ": " + guess_note(statistic));
       if (const std::string note = range_note(statistic); !note.empty())
         text += wrapped(note, style_.width, "  ");
+      if (const std::string note = row_grid_note(statistic); !note.empty())
+        text += wrapped(note, style_.width, "  ");
     }
     if (!alpha_.empty())
       text += paragraph(

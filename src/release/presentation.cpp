@@ -303,6 +303,7 @@ PresentedStatistic present_statistic(const ReportModel& model, const ShownStatis
     shown.level = confidence(parse_exact(*alpha, "report"));
   shown.together = hold_together(statistic);
   shown.range_note = range_note(statistic);
+  shown.row_grid_note = row_grid_note(statistic);
   shown.constant = statistic.constant;
   if (statistic.hierarchy) {
     shown.is_quantiles = true;

@@ -80,6 +80,7 @@ struct PresentedStatistic {
   std::size_t edges = 0;
   std::string quantile_note;
   std::string range_note;     // a range that is not the kind's own
+  std::string row_grid_note;  // that cells are put on a grid
   std::string population_of;  // what may be told of the population: "mean" or "share"; empty where nothing is
   std::string population_level;  // the probability of each such interval, one by one
   bool constant = false;

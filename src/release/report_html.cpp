@@ -313,7 +313,7 @@ class ReportPage {
         html << single_number(shown_.statistics[i], i, level.empty());
     }
     html << "</tbody></table></div>\n";
-    for (const PresentedStatistic* statistic : singles_) html << range_note(*statistic);
+    for (const PresentedStatistic* statistic : singles_) html << range_notes(*statistic);
     return html << "</section>\n";
   }
 
@@ -335,12 +335,13 @@ class ReportPage {
     return html << "</td><td role=\"cell\" class=\"n h\">" << statistic.epsilon << "</td></tr>\n";
   }
 
-  // A range that was chosen, without the end of its line.
-  static Html range_note(const PresentedStatistic& statistic) {
+  // A range that was chosen, and a grid of cells, without the ends of the lines.
+  static Html range_notes(const PresentedStatistic& statistic) {
     Html html;
-    if (statistic.range_note.empty()) return html;
-    return html << "<p class=\"note\">" << statistic.range_note.substr(0, statistic.range_note.size() - 1)
-                << "</p>\n";
+    for (const std::string& note : {statistic.range_note, statistic.row_grid_note}) {
+      if (!note.empty()) html << "<p class=\"note\">" << note.substr(0, note.size() - 1) << "</p>\n";
+    }
+    return html;
   }
 
   static Html caption(const PresentedStatistic& statistic) {
@@ -432,7 +433,7 @@ class ReportPage {
     if (!folded) html << "<caption>" << caption(statistic) << "</caption>";
     html << (bars ? list_with_bars(statistic, grid) : plain_list(statistic)) << "</table>"
          << (bars ? "</div>" : "") << (folded ? "</details>" : "");
-    return html << range_note(statistic) << "</section>\n";
+    return html << range_notes(statistic) << "</section>\n";
   }
 
   // A table of its own, as the intervals beside the numbers are about the noise alone.

@@ -249,6 +249,7 @@ void write_question(JsonText& json, const ShownStatistic& statistic) {
     if (difference->beware) json.flag("beware", true);
     json.close('}');
   }
+  if (!statistic.row_grids.empty()) json.texts("row_grid", statistic.row_grids);
   if (statistic.bounds.empty()) return;
   json.list("bounds", statistic.bounds, [&](const std::pair<std::string, std::string>& ends) {
     json.open('[');
@@ -452,6 +453,7 @@ void read_question(const Json& json, ShownStatistic& statistic) {
         ShownDifference{difference.at("of").get<std::string>(), difference.at("kind").get<std::string>(),
                         number_in(groups.at(0)), number_in(groups.at(1)), difference.contains("beware")};
   }
+  if (json.contains("row_grid")) statistic.row_grids = json.at("row_grid").get<std::vector<std::string>>();
   if (!json.contains("bounds")) return;
   for (const Json& ends : json.at("bounds"))
     statistic.bounds.emplace_back(ends.at(0).get<std::string>(), ends.at(1).get<std::string>());

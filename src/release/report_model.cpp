@@ -269,6 +269,7 @@ ShownStatistic statistic_of(const PlannedStatistic& statistic, const ShownValues
   // Of quantiles: the outer edges.
   for (const Bounds& bounds : statistic.bounds)
     shown.bounds.emplace_back(to_string(bounds.lower()), to_string(bounds.upper()));
+  for (const Grid grid : statistic.row_grids) shown.row_grids.push_back(to_string(grid.spacing()));
   if (statistic.constant) {
     add_constant(shown, statistic);
     return shown;

@@ -171,6 +171,7 @@ struct ShownStatistic {
   std::optional<GroupLimit> groups_per_unit;
   std::optional<ShownDifference> difference;  // then it is read off that statistic, at no cost
   std::vector<std::pair<std::string, std::string>> bounds;
+  std::vector<std::string> row_grids;  // spacings that cells are put on first, one a column, if any
   bool constant = false;
   std::optional<ShownHierarchy> hierarchy;
   ShownNoise noise;

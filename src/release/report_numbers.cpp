@@ -338,6 +338,16 @@ std::string confidence(const Rational& alpha) {
   return "1 - " + short_number(alpha);
 }
 
+std::string row_grid_note(const ShownStatistic& statistic) {
+  if (statistic.row_grids.empty()) return "";
+  std::string spacings;
+  for (const std::string& spacing : statistic.row_grids)
+    spacings +=
+        (spacings.empty() ? "" : " and ") + short_number(Rational(parse_exact(spacing, "row_grid") / 2));
+  return shown_text(statistic.name) + ": each cell is put on a grid first, at most " + spacings +
+         " from where it was" + (statistic.kind == "mean" ? ", and so is the mean.\n" : ".\n");
+}
+
 std::string range_note(const ShownStatistic& statistic) {
   if (!statistic.noise.range) return "";  // reports of older versions, and what has no number of its own
   const ShownRange& range = *statistic.noise.range;

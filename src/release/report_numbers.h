@@ -53,6 +53,8 @@ std::string confidence(const Rational& alpha);
 // What was chosen as the range of a statistic, as a line; empty for its own public range, which goes without
 // saying.
 std::string range_note(const ShownStatistic& statistic);
+// That cells are put on a grid before they are summed; a line, or "".
+std::string row_grid_note(const ShownStatistic& statistic);
 
 // What is certain of quantiles, as a line: where the exact ones lie, and how far ranks are off at edges,
 // two claims, each with the probability that it tells. Nothing about ranks inside a bin, where rows cannot be

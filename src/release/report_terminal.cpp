@@ -255,7 +255,7 @@ class TerminalReport {
   std::string notes() const {
     std::string text;
     for (const PresentedStatistic& statistic : shown_.statistics) {
-      text += paragraph(statistic.range_note);
+      text += paragraph(statistic.range_note) + paragraph(statistic.row_grid_note);
       if (statistic.constant)
         text += paragraph(shown_text(statistic.name) +
                           ": a public constant; released exactly, without noise and without cost.\n");

@@ -46,6 +46,7 @@ const std::vector<std::string> statistic_keys = {"name",
                                                  "order",
                                                  "quantiles",
                                                  "resolution",
+                                                 "row_grid",
                                                  "range",
                                                  "guesses",
                                                  "expected_mean",
@@ -173,6 +174,21 @@ GridChoice read_grid(const TomlDocument& document, const TomlTable& table) {
     table.refuse("grid", grid_rule + GridChoice::hint(text->get()));
   }
   table.refuse("grid", grid_rule + GridChoice::hint(document.shown(node)));
+}
+
+// "auto", "none" or a power of two.
+RowGridChoice read_row_grid(const TomlDocument& document, const TomlTable& table) {
+  const auto* text = table.get("row_grid").as_string();
+  const std::string given = text != nullptr ? text->get() : document.shown(table.get("row_grid"));
+  if (given == "none") return {};
+  if (given == "auto") return {RowGridChoice::Kind::automatic, Grid(0)};
+  try {
+    if (text != nullptr) return {RowGridChoice::Kind::fixed, GridChoice::parse(given).resolve(1, false)};
+  } catch (const Error&) {
+    // Said below.
+  }
+  table.refuse("row_grid", "must be \"auto\", \"none\" or a power of two, \"2^-20\" for example" +
+                               GridChoice::hint(given));
 }
 
 // Why a statistic has no noisy number of its own that `key`, a range or a guess, could be about; empty when it has one.
@@ -569,6 +585,16 @@ class StatisticReader {
     if (table_.has("split")) {
       faults_.hold([&] { statistic_.split = read_split(table_, parts, specification_.data.neighbors); });
     }
+    if (sums_reals()) statistic_.row_grid = specification_.data.row_grid;
+    if (table_.has("row_grid")) {
+      faults_.hold([&] {
+        const RowGridChoice choice = read_row_grid(document_, table_);
+        if (!sums_reals()) {
+          table_.refuse("row_grid", "applies only to statistics that sum real cells; remove it");
+        }
+        statistic_.row_grid = choice;
+      });
+    }
     if (!table_.has("grid")) return;
     faults_.hold([&] {
       const GridChoice grid = read_grid(document_, table_);
@@ -579,6 +605,10 @@ class StatisticReader {
       }
       statistic_.grid = grid;
     });
+  }
+
+  bool sums_reals() const {
+    return kind_of(statistic_).sums_cells() && statistic_.type.value_or(AtomType::real) == AtomType::real;
   }
 
   const TomlDocument& document_;

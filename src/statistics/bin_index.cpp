@@ -157,6 +157,30 @@ std::size_t BinIndex::bin_of(const Column& column, std::size_t row) const {
   return found == TextPlaces::absent ? elsewhere_ : found;
 }
 
+Places BinIndex::places() const {
+  Places places{.type = type_,
+                .count = bins_,
+                .elsewhere = elsewhere_,
+                .cuts = edges_,
+                .reals = reals_,
+                .integers = integers_,
+                .place_of = bin_of_};
+  if (type_ == AtomType::text) {
+    places.place_of.resize(texts_.texts().size());
+    std::iota(places.place_of.begin(), places.place_of.end(), std::size_t{0});
+    std::sort(places.place_of.begin(), places.place_of.end(),
+              [&](std::size_t a, std::size_t b) { return texts_.texts()[a] < texts_.texts()[b]; });
+    for (const std::size_t place : places.place_of) places.texts.push_back(texts_.texts()[place]);
+  }
+  if (edges_) {
+    const std::size_t cuts = std::max(reals_.size(), integers_.size());
+    places.place_of.push_back(elsewhere_);
+    for (std::size_t bin = 0; bin + 1 < cuts; ++bin) places.place_of.push_back(bin);
+    places.place_of.push_back(open_top_ ? cuts - 2 : elsewhere_);
+  }
+  return places;
+}
+
 void BinIndex::find(const Column& column, std::size_t rows, std::uint32_t* bin) const {
   for (std::size_t row = 0; row < rows; ++row) bin[row] = static_cast<std::uint32_t>(bin_of(column, row));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "framework/shared/keyed_fold.h"
+#include "framework/shared/row_language.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp::statistics_internal {
@@ -21,6 +22,7 @@ class TextPlaces {
   explicit TextPlaces(std::vector<std::string> texts = {});
   // i for texts[i], else absent.
   std::uint32_t find(std::string_view text) const;
+  const std::vector<std::string>& texts() const { return texts_; }
 
  private:
   struct Slot {
@@ -46,6 +48,8 @@ class BinIndex final : public KeyIndex {
   // keys() where no bin counts the row.
   void find(const Column& column, std::size_t rows, std::uint32_t* bin) const override;
   std::string description() const override { return description_; }
+  // The same as data.
+  Places places() const;
   // Adds each row to counts[its bin]; rows that no bin counts go to counts[keys()].
   void count(const Column& column, std::size_t rows, std::uint64_t* counts) const;
 

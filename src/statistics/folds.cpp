@@ -4,6 +4,7 @@
 #include <string>
 
 #include "framework/shared/keyed_fold.h"
+#include "framework/shared/row_language.h"
 #include "numeric/shared/group_sums.h"
 #include "snapdp/error.h"
 #include "snapdp/numeric/exact_sum.h"
@@ -97,6 +98,17 @@ void restore(Products& sums, const std::vector<Dyadic>& totals) requires require
 }
 { sums.add_totals(totals[0], totals[1], totals[2]); }
 
+// What the accumulator sums up, in another language.
+template <typename Sums>
+void tell(const Sums&, std::size_t totals, RowLanguage& language) {
+  language.power_sums(totals);
+}
+template <typename Products>
+void tell(const Products&, std::size_t, RowLanguage& language) requires requires(const Products& sums) {
+  sums.sum_xy();
+}
+{ language.products(); }
+
 // A state of `rows` rows and one of the numeric room's accumulators.
 template <typename Accumulator>
 class AccumulatorState final : public FoldState {
@@ -147,6 +159,7 @@ class AccumulatorFold : public Base {
     }
   }
   std::string description() const override { return description_; }
+  void tell(RowLanguage& language) const override { statistics_internal::tell(empty_, count_, language); }
 
  private:
   Accumulator empty_;
@@ -277,6 +290,7 @@ class CountFold final : public SideBySideFold {
     return std::make_unique<CountState>(totals.rows);
   }
   std::string description() const override { return "count of rows"; }
+  void tell(RowLanguage& language) const override { language.count(); }
 };
 
 class HistogramState final : public FoldState {
@@ -330,6 +344,7 @@ class HistogramFold final : public Fold {
     return std::make_unique<HistogramState>(index_, totals.rows, std::move(counts));
   }
   std::string description() const override { return description_; }
+  void tell(RowLanguage& language) const override { language.count_places(index_->places()); }
 
  private:
   std::shared_ptr<const BinIndex> index_;

@@ -290,6 +290,9 @@ class GroupedFold final : public KeyedFold {
   }
 
   std::string description() const override { return grouping_->description; }
+  void tell(RowLanguage& language) const override {
+    language.groups(grouping_->index.places(), grouping_->inner);
+  }
 
   const KeyIndex& key_index() const override { return grouping_->index; }
   void update_placed(FoldState& state, const std::uint32_t* places, const Chunk& rest) const override {

@@ -2,6 +2,7 @@
 #include <limits>
 #include <numeric>
 
+#include "framework/shared/row_language.h"
 #include "snapdp/error.h"
 #include "snapdp/statistics/quantiles.h"
 #include "statistics/construction.h"
@@ -32,6 +33,17 @@ class LeafIndex {
   }
 
   std::size_t leaves() const { return leaves_; }
+  framework_internal::Places places(AtomType type) const {
+    framework_internal::Places places{.type = type,
+                                      .count = leaves_,
+                                      .elsewhere = leaves_,
+                                      .cuts = true,
+                                      .reals = reals_,
+                                      .integers = integers_};
+    places.place_of.resize(std::max(reals_.size(), integers_.size()) + 1);
+    std::iota(places.place_of.begin(), places.place_of.end(), std::size_t{0});
+    return places;
+  }
   void count(const Column& column, std::size_t rows, std::vector<std::uint64_t>& counts) const {
     if (column.type == AtomType::integer) {
       count(column.integers(), rows, integers_, counts);
@@ -87,7 +99,7 @@ class LeafState final : public FoldState {
 class LeafFold final : public Fold {
  public:
   LeafFold(AtomType type, const HierarchyLayout& layout)
-      : index_(std::make_shared<LeafIndex>(type, layout)), description_(layout.description()) {}
+      : type_(type), index_(std::make_shared<LeafIndex>(type, layout)), description_(layout.description()) {}
 
   std::unique_ptr<FoldState> start() const override { return std::make_unique<LeafState>(index_); }
   std::unique_ptr<FoldState> restore(const Totals& totals) const override {
@@ -112,8 +124,12 @@ class LeafFold final : public Fold {
     return std::make_unique<LeafState>(index_, totals.rows, std::move(counts));
   }
   std::string description() const override { return description_; }
+  void tell(framework_internal::RowLanguage& language) const override {
+    language.count_places(index_->places(type_));
+  }
 
  private:
+  AtomType type_;
   std::shared_ptr<const LeafIndex> index_;
   std::string description_;
 };

@@ -16,7 +16,8 @@ namespace snapdp {
 
 namespace framework_internal {
 class KeyIndex;
-}
+class RowLanguage;
+}  // namespace framework_internal
 
 // What a fold has seen, in canonical form: equal multisets of rows give equal totals.
 struct Totals {
@@ -51,6 +52,8 @@ class Fold {
   // The fold with all its parameters, for example "sum of reals in [0, 100]". Equal descriptions mean equal
   // folds.
   virtual std::string description() const = 0;
+  // The fold in another language (row_language.h), for engines; one that does not say so is unknown there.
+  virtual void tell(framework_internal::RowLanguage& language) const;
 };
 
 // The exact statistic of some totals: `dimension` multiples of the output domain's grid.
@@ -117,6 +120,8 @@ class Aggregation {
   // (bad_data or mismatch). Equal states have equal bytes.
   std::string to_bytes(const AggregateState& state) const;
   AggregateState from_bytes(std::string_view bytes) const;
+  // The state with these totals, which are untrusted: see Fold::restore().
+  AggregateState restored(const Totals& totals) const;
 
   // The aggregation of the rows that `first` gives.
   friend Aggregation operator>>(const Transformation& first, const Aggregation& second);

@@ -102,6 +102,16 @@ struct ColumnDeclaration {
   std::string label_of(const std::string& value) const;
 };
 
+// Whether the cells of real columns are put on a grid before they are summed (make_grid_rows), so that databases
+// sum them exactly: not, on one that is fine beside the noise, or on this one.
+struct RowGridChoice {
+  enum class Kind { none, automatic, fixed };
+  Kind kind = Kind::none;
+  Grid grid = Grid(0);  // of Kind::fixed
+
+  friend bool operator==(const RowGridChoice&, const RowGridChoice&) = default;
+};
+
 struct Declaration {
   enum class Format { csv, parquet };
 
@@ -126,6 +136,7 @@ struct Declaration {
   std::optional<std::string> privacy_unit;
   std::uint64_t max_rows_per_unit = 1;
   std::optional<Where> where;  // add-remove only: the rows that count
+  RowGridChoice row_grid;      // of statistics that do not say it themselves: none or automatic
   bool population = false;     // the rows are a random sample: reports say something of the population too
   std::map<std::string, ColumnDeclaration> columns;
 

@@ -55,6 +55,10 @@ struct ShareErrors {
 struct PlannedStatistic {
   StatisticSpecification specification;
   std::vector<Bounds> bounds;  // rounded outward; one a column
+  // Of real columns that are summed, where the specification wants it: the grids that their cells are put on
+  // first. A cell moves by at most half a spacing, and the mean and the standard deviation no further than a
+  // cell, but for n / (n - 1).
+  std::vector<Grid> row_grids;
   // One for each of parts_of(), none for a public constant, else one. The count of rows under change-one
   // and anything between equal bounds are constants: released exactly, at no cost.
   std::vector<PlannedMeasurement> measurements;
@@ -143,6 +147,9 @@ class Plan {
   // What release() releases: all measurements, statistic after statistic, on the table's selected rows.
   // Throws invalid_argument when there are none, because all statistics are public constants.
   Composition composition() const;
+
+  // What composition() asks of a source, for rows that are folded elsewhere: as long as the plan lives.
+  std::vector<FoldRequest> requests() const;
 
   // A finer grid, geometric noise for integers, exact mode instead of precision mode, another split of a
   // mean: what each would save. Where epsilon is given the accuracy improves, where an accuracy is given

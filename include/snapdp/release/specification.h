@@ -72,6 +72,7 @@ struct StatisticSpecification {
   GridChoice grid;
   NoiseKind noise = NoiseKind::exact;  // geometric: counts, histograms and sums of integers
   std::optional<long> precision;       // bits, in precision mode
+  RowGridChoice row_grid;              // as stated or declared
   RangeChoice range;                   // what values and outputs are clamped to
   // Public guesses at the statistic with their weights, for the expected bias in a plan; nothing else depends
   // on them.

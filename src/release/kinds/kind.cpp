@@ -35,11 +35,14 @@ std::vector<DecimalBounds> read_bounds(const StatisticText& text, bool two_colum
 }  // namespace
 
 StatisticRows::StatisticRows(const Declaration& data, const PlannedStatistic& planned)
-    : data_(&data), planned_(&planned), bounds_(planned.bounds) {}
+    : data_(&data), planned_(&planned), bounds_(planned.bounds), grids_(planned.row_grids) {}
 
 StatisticRows StatisticRows::ordered(const std::vector<std::size_t>& order) const {
   StatisticRows rows = *this;
-  for (std::size_t i = 0; i < order.size(); ++i) rows.bounds_[i] = bounds_[order[i]];
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    rows.bounds_[i] = bounds_[order[i]];
+    if (!grids_.empty()) rows.grids_[i] = grids_[order[i]];
+  }
   return rows;
 }
 
@@ -60,10 +63,12 @@ Partial<Aggregation> StatisticRows::complete(Partial<Aggregation> statistic) con
 }
 
 Partial<Aggregation> StatisticRows::clamped(Partial<Aggregation> statistic) const {
-  return complete(
-      [bounds = bounds_, statistic = std::move(statistic)](const VectorDomain& rows, Metric metric) {
-        return make_clamp(rows, metric, bounds) >> statistic;
-      });
+  return complete([bounds = bounds_, grids = grids_, statistic = std::move(statistic)](
+                      const VectorDomain& rows, Metric metric) {
+    const Transformation clamped = make_clamp(rows, metric, bounds);
+    if (grids.empty()) return clamped >> statistic;
+    return clamped >> make_grid_rows(clamped.output_domain(), metric, grids) >> statistic;
+  });
 }
 
 NumberRange range_of_count(std::optional<std::uint64_t> size) {

@@ -36,7 +36,7 @@ class StatisticRows {
   const PlannedStatistic& planned() const { return *planned_; }
   // The statistic of the rows without nulls, which are dropped or imputed.
   Partial<Aggregation> complete(Partial<Aggregation> statistic) const;
-  // And clamped to the bounds.
+  // And clamped to the bounds, and put on a grid if that is wanted.
   Partial<Aggregation> clamped(Partial<Aggregation> statistic) const;
 
  private:
@@ -45,6 +45,7 @@ class StatisticRows {
   const Declaration* data_;
   const PlannedStatistic* planned_;
   std::vector<Bounds> bounds_;
+  std::vector<Grid> grids_;  // that cells are put on, if any
 };
 
 // A noisy part that a statistic is computed from, or the only one of what is released itself.
@@ -123,6 +124,8 @@ class Kind {
   // Built of squares or products and divided by the rows less one: needs two rows, and numbers whose products are
   // doubles.
   virtual bool is_second_moment() const { return false; }
+  // Built of sums of cells or of products of them.
+  bool sums_cells() const { return has_key("bounds") && !is_count() && !has_key("resolution"); }
   // Whether the released numbers are integers.
   virtual bool is_integer(const StatisticSpecification&) const { return false; }
 

@@ -1,0 +1,306 @@
+#include "engines/sql/dialect.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "snapdp/error.h"
+
+namespace snapdp::engines_internal {
+namespace {
+
+std::string between(char quote, const std::string& text, const std::string& escaped_quote, bool backslash) {
+  std::string result(1, quote);
+  for (const char c : text) {
+    if (c == '\0') {
+      throw Error(ErrorCode::invalid_argument, "columns",
+                  "columns: a name or constant holds a NUL character, which no query can hold");
+    }
+    if (c == quote) {
+      result += escaped_quote;
+    } else if (backslash && c == '\\') {
+      result += "\\\\";
+    } else {
+      result += c;
+    }
+  }
+  return result + quote;
+}
+
+std::string shortest(double value) {
+  std::array<char, 32> text;
+  const auto [end, status] =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::scientific);
+  if (status != std::errc()) throw std::logic_error("a double has at most 24 characters");
+  return {text.data(), end};
+}
+
+std::string power_of_two(unsigned exponent) {
+  return std::to_string(std::uint64_t{1} << exponent);
+}
+
+// SUM of BIGINT is HUGEINT, which goes into Parquet files as a double.
+class Duckdb final : public Dialect {
+ public:
+  std::string sum(const std::string& x) const override {
+    return "CAST(" + Dialect::sum(x) + " AS DECIMAL(38, 0))";
+  }
+  std::string real_type() const override { return "DOUBLE"; }
+  std::string bytes(const std::string& x) const override { return "(" + x + " COLLATE \"binary\")"; }
+  bool sums_beyond_64_bits() const override { return true; }
+};
+
+// SUM of bigint is numeric, by way of 128-bit integers.
+class Postgresql final : public Dialect {
+ public:
+  std::string text_type() const override { return "text"; }
+  // E'...' reads backslashes alike under every standard_conforming_strings.
+  std::string text(const std::string& value) const override {
+    return "E" + between('\'', value, "\\'", true);
+  }
+  std::string is_nan(const std::string& x) const override {
+    return "(" + x + " = CAST('NaN' AS double precision))";
+  }
+  std::string bytes(const std::string& x) const override { return "(" + x + " COLLATE \"C\")"; }
+  bool sums_beyond_64_bits() const override { return true; }
+};
+
+class Spark final : public Dialect {
+ public:
+  std::string name(const std::string& identifier) const override {
+    return between('`', identifier, "``", false);
+  }
+  // Two quotes in a row would be two literals side by side.
+  std::string text(const std::string& value) const override { return between('\'', value, "\\'", true); }
+  std::string real(double value) const override { return "CAST('" + shortest(value) + "' AS DOUBLE)"; }
+  std::string real_type() const override { return "DOUBLE"; }
+  std::string text_type() const override { return "STRING"; }
+  std::string shifted(const std::string& x, unsigned from) const override {
+    return "shiftright(" + x + ", " + std::to_string(from) + ")";
+  }
+};
+
+// Any cell may hold anything, there is no NaN, FLOOR may be missing, and decimal literals may be an ulp off.
+class Sqlite final : public Dialect {
+ public:
+  std::string real(double value) const override {
+    if (value == 0) return "CAST(0 AS REAL)";
+    int exponent = 0;
+    constexpr int digits = 53;
+    const double fraction = std::frexp(value, &exponent);
+    auto mantissa = static_cast<std::int64_t>(std::ldexp(fraction, digits));
+    exponent -= digits;
+    while (mantissa != 0 && mantissa % 2 == 0 && exponent < 0) {
+      mantissa /= 2;
+      ++exponent;
+    }
+    std::string result = "CAST(" + std::to_string(mantissa) + " AS REAL)";
+    // Powers of two one after the other: every product and quotient on the way is exact but the last.
+    constexpr int most = 62;
+    for (; exponent < 0; exponent += most)
+      result += " / CAST(" + power_of_two(static_cast<unsigned>(std::min(-exponent, most))) + " AS REAL)";
+    for (; exponent > 0; exponent -= most)
+      result += " * CAST(" + power_of_two(static_cast<unsigned>(std::min(exponent, most))) + " AS REAL)";
+    return "(" + result + ")";
+  }
+  std::string real_type() const override { return "REAL"; }
+  std::string integer_type() const override { return "INTEGER"; }
+  std::string text_type() const override { return "TEXT"; }
+  std::string is_nan(const std::string& x) const override { return "(" + x + " <> " + x + ")"; }
+  std::string floor(const std::string& x) const override {
+    return "(CAST(" + x + " AS INTEGER) - (CAST(" + x + " AS INTEGER) > " + x + "))";
+  }
+  std::string bytes(const std::string& x) const override { return "(" + x + " COLLATE BINARY)"; }
+  std::string is_number(const std::string& x) const override {
+    return "typeof(" + x + ") IN ('integer', 'real')";
+  }
+};
+
+class Datafusion final : public Dialect {
+ public:
+  std::string real_type() const override { return "DOUBLE"; }
+};
+
+class Bigquery final : public Dialect {
+ public:
+  std::string name(const std::string& identifier) const override {
+    return between('`', identifier, "\\`", true);
+  }
+  std::string text(const std::string& value) const override { return between('\'', value, "\\'", true); }
+  std::string real_type() const override { return "FLOAT64"; }
+  std::string integer_type() const override { return "INT64"; }
+  std::string text_type() const override { return "STRING"; }
+  std::string is_nan(const std::string& x) const override { return "IS_NAN(" + x + ")"; }
+  std::string remainder(const std::string& x, std::int64_t divisor) const override {
+    return "MOD(" + x + ", " + std::to_string(divisor) + ")";
+  }
+};
+
+class Clickhouse final : public Dialect {
+ public:
+  std::string name(const std::string& identifier) const override {
+    return between('`', identifier, "\\`", true);
+  }
+  std::string text(const std::string& value) const override { return between('\'', value, "\\'", true); }
+  std::string real(double value) const override { return "toFloat64('" + shortest(value) + "')"; }
+  std::string real_type() const override { return "Nullable(Float64)"; }
+  std::string integer_type() const override { return "Nullable(Int64)"; }
+  std::string text_type() const override { return "Nullable(String)"; }
+  std::string is_nan(const std::string& x) const override { return "isNaN(" + x + ")"; }
+  std::string shifted(const std::string& x, unsigned from) const override {
+    return "bitShiftRight(" + x + ", " + std::to_string(from) + ")";
+  }
+  std::string masked(const std::string& x, std::int64_t mask) const override {
+    return "bitAnd(" + x + ", " + std::to_string(mask) + ")";
+  }
+};
+
+class Snowflake final : public Dialect {
+ public:
+  std::string text(const std::string& value) const override { return between('\'', value, "\\'", true); }
+  std::string real_type() const override { return "DOUBLE"; }
+  std::string is_nan(const std::string& x) const override { return "(" + x + " = CAST('NaN' AS DOUBLE))"; }
+  std::string shifted(const std::string& x, unsigned from) const override {
+    return "BITSHIFTRIGHT(" + x + ", " + std::to_string(from) + ")";
+  }
+  std::string masked(const std::string& x, std::int64_t mask) const override {
+    return "BITAND(" + x + ", " + std::to_string(mask) + ")";
+  }
+};
+
+class Trino final : public Dialect {
+ public:
+  std::string real_type() const override { return "DOUBLE"; }
+  std::string is_nan(const std::string& x) const override { return "is_nan(" + x + ")"; }
+  std::string shifted(const std::string& x, unsigned from) const override {
+    return "bitwise_right_shift(" + x + ", " + std::to_string(from) + ")";
+  }
+  std::string masked(const std::string& x, std::int64_t mask) const override {
+    return "bitwise_and(" + x + ", " + std::to_string(mask) + ")";
+  }
+};
+
+}  // namespace
+
+std::string Dialect::name(const std::string& identifier) const {
+  return between('"', identifier, "\"\"", false);
+}
+
+std::string Dialect::text(const std::string& value) const {
+  return between('\'', value, "''", false);
+}
+
+std::string Dialect::real(double value) const {
+  return "CAST(" + shortest(value) + " AS " + real_type() + ")";
+}
+
+std::string Dialect::integer(std::int64_t value) const {
+  // The digits of the least one alone are beyond 64 bits.
+  if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807 - 1)";
+  return value < 0 ? "(" + std::to_string(value) + ")" : std::to_string(value);
+}
+
+std::string Dialect::floor(const std::string& x) const {
+  return "CAST(FLOOR(" + x + ") AS " + integer_type() + ")";
+}
+
+std::string Dialect::bits(const std::string& x, unsigned from, unsigned count) const {
+  return masked(from == 0 ? x : shifted(x, from), (std::int64_t{1} << count) - 1);
+}
+
+std::string Dialect::shifted(const std::string& x, unsigned from) const {
+  return "(" + x + " >> " + std::to_string(from) + ")";
+}
+
+std::string Dialect::masked(const std::string& x, std::int64_t mask) const {
+  return "(" + x + " & " + std::to_string(mask) + ")";
+}
+
+std::string Dialect::remainder(const std::string& x, std::int64_t divisor) const {
+  return "(" + x + " % " + std::to_string(divisor) + ")";
+}
+
+const Dialect& dialect_of(SqlDialect dialect) {
+  static const Duckdb duckdb;
+  static const Postgresql postgresql;
+  static const Spark spark;
+  static const Sqlite sqlite;
+  static const Datafusion datafusion;
+  static const Bigquery bigquery;
+  static const Clickhouse clickhouse;
+  static const Snowflake snowflake;
+  static const Trino trino;
+  switch (dialect) {
+    case SqlDialect::duckdb:
+      return duckdb;
+    case SqlDialect::postgresql:
+      return postgresql;
+    case SqlDialect::spark:
+      return spark;
+    case SqlDialect::sqlite:
+      return sqlite;
+    case SqlDialect::datafusion:
+      return datafusion;
+    case SqlDialect::bigquery:
+      return bigquery;
+    case SqlDialect::clickhouse:
+      return clickhouse;
+    case SqlDialect::snowflake:
+      return snowflake;
+    case SqlDialect::trino:
+      break;
+  }
+  return trino;
+}
+
+}  // namespace snapdp::engines_internal
+
+namespace snapdp {
+
+const std::vector<SqlDialect>& all_sql_dialects() {
+  static const std::vector<SqlDialect> all = {
+      SqlDialect::duckdb,     SqlDialect::postgresql, SqlDialect::spark,
+      SqlDialect::sqlite,     SqlDialect::datafusion, SqlDialect::bigquery,
+      SqlDialect::clickhouse, SqlDialect::snowflake,  SqlDialect::trino};
+  return all;
+}
+
+std::string to_string(SqlDialect dialect) {
+  switch (dialect) {
+    case SqlDialect::duckdb:
+      return "duckdb";
+    case SqlDialect::postgresql:
+      return "postgresql";
+    case SqlDialect::spark:
+      return "spark";
+    case SqlDialect::sqlite:
+      return "sqlite";
+    case SqlDialect::datafusion:
+      return "datafusion";
+    case SqlDialect::bigquery:
+      return "bigquery";
+    case SqlDialect::clickhouse:
+      return "clickhouse";
+    case SqlDialect::snowflake:
+      return "snowflake";
+    case SqlDialect::trino:
+      break;
+  }
+  return "trino";
+}
+
+std::optional<SqlDialect> find_sql_dialect(std::string_view name) {
+  for (const SqlDialect dialect : all_sql_dialects()) {
+    if (to_string(dialect) == name) return dialect;
+  }
+  return std::nullopt;
+}
+
+bool is_tested(SqlDialect dialect) {
+  return dialect <= SqlDialect::datafusion;
+}
+
+}  // namespace snapdp

@@ -1,0 +1,50 @@
+// How a database writes what the queries of this room need. Names and constants never become SQL as they are: names are
+// quoted, constants are literals of a known type.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "snapdp/engines/sql/sql_query.h"
+
+namespace snapdp::engines_internal {
+
+class Dialect {
+ public:
+  virtual ~Dialect() = default;
+
+  // A name of a table or column, to the letter.
+  virtual std::string name(const std::string& identifier) const;
+  virtual std::string text(const std::string& value) const;
+  // The very double.
+  virtual std::string real(double value) const;
+  std::string integer(std::int64_t value) const;
+
+  // Types of casts.
+  virtual std::string real_type() const { return "DOUBLE PRECISION"; }
+  virtual std::string integer_type() const { return "BIGINT"; }
+  virtual std::string text_type() const { return "VARCHAR"; }
+
+  // `x` is SQL of a double.
+  virtual std::string is_nan(const std::string& x) const { return "isnan(" + x + ")"; }
+  virtual std::string floor(const std::string& x) const;
+  // `x` is SQL of an integer that is not negative: its bits from `from` on, `count` of them.
+  std::string bits(const std::string& x, unsigned from, unsigned count) const;
+  virtual std::string remainder(const std::string& x, std::int64_t divisor) const;
+  // A text that is compared byte by byte, whatever the column's collation.
+  virtual std::string bytes(const std::string& x) const { return x; }
+  // Whether a column that is not known to hold numbers needs to be asked cell by cell, and how.
+  virtual std::string is_number(const std::string&) const { return ""; }
+  // The sum of an integer column over the rows of a group, 0 for none.
+  virtual std::string sum(const std::string& x) const { return "COALESCE(SUM(" + x + "), 0)"; }
+  // Whether SUM of 64-bit integers has more than 64 bits.
+  virtual bool sums_beyond_64_bits() const { return false; }
+
+ private:
+  virtual std::string shifted(const std::string& x, unsigned from) const;
+  virtual std::string masked(const std::string& x, std::int64_t mask) const;
+};
+
+const Dialect& dialect_of(SqlDialect dialect);
+
+}  // namespace snapdp::engines_internal

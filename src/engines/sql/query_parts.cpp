@@ -1,0 +1,116 @@
+#include "engines/sql/query_parts.h"
+
+#include <algorithm>
+
+namespace snapdp::engines_internal {
+namespace {
+
+// Products are 64-bit integers with room to spare.
+constexpr unsigned product_bits = 62;
+// Sums of so many bits over SqlQuery::most_rows rows as well.
+constexpr unsigned word_bits = 22;
+
+std::size_t place_in(std::vector<std::string>& texts, const std::string& text) {
+  const auto found = std::find(texts.begin(), texts.end(), text);
+  if (found != texts.end()) return static_cast<std::size_t>(found - texts.begin());
+  texts.push_back(text);
+  return texts.size() - 1;
+}
+
+Integer power_of_two(unsigned exponent) {
+  return Integer(1) << exponent;
+}
+
+}  // namespace
+
+unsigned bits_of(const Integer& most) {
+  return most == 0 ? 1 : static_cast<unsigned>(mpz_sizeinbase(most.get_mpz_t(), 2));
+}
+
+Integer ResultRows::at(std::size_t part, const Key& key, std::size_t column) const {
+  const auto found = parts_[part].find(key);
+  return found == parts_[part].end() ? Integer(0) : found->second[column];
+}
+
+Integer ColumnSum::of(const ResultRows& rows, const ResultRows::Key& key) const {
+  Integer sum = 0;
+  for (const Term& term : terms) sum += term.weight * rows.at(part, key, term.column);
+  return sum;
+}
+
+std::size_t QueryPart::column(const std::string& sql) {
+  return place_in(columns_, sql);
+}
+
+std::string QueryParts::input(const std::string& sql) {
+  return "x" + std::to_string(place_in(inputs_, sql));
+}
+
+std::string QueryParts::cell(const std::string& sql) {
+  return "c" + std::to_string(place_in(cells_, sql));
+}
+
+std::size_t QueryParts::part(const std::vector<std::string>& keys,
+                             const std::optional<FoldRequest::GroupLimit>& groups) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].keys == keys && parts_[i].groups == groups) return i;
+  }
+  QueryPart& part = parts_.emplace_back();
+  part.keys = keys;
+  part.groups = groups;
+  return parts_.size() - 1;
+}
+
+std::vector<QueryParts::Limb> QueryParts::limbs(const WholeNumber& number, unsigned bits) const {
+  const unsigned all = bits_of(number.most);
+  if (all <= bits) return {{number.sql, 0}};
+  std::vector<Limb> limbs;
+  for (unsigned from = 0; from < all; from += bits)
+    limbs.push_back({dialect_.bits(number.sql, from, std::min(bits, all - from)), from});
+  return limbs;
+}
+
+void QueryParts::add_sum(std::size_t part, const std::string& sql, unsigned bits, const Integer& weight,
+                         ColumnSum& sum) {
+  const auto add = [&](const std::string& what, const Integer& times) {
+    sum.terms.push_back({times, column(part, dialect_.sum(what))});
+  };
+  if (dialect_.sums_beyond_64_bits() || bits <= word_bits) return add(sql, weight);
+  for (unsigned from = 0; from < bits; from += word_bits)
+    add(dialect_.bits(sql, from, std::min(word_bits, bits - from)), weight * power_of_two(from));
+}
+
+ColumnSum QueryParts::sum_of_products(std::size_t part, const std::vector<WholeNumber>& factors) {
+  Integer largest = 1;
+  for (const WholeNumber& factor : factors) largest *= factor.most;
+  ColumnSum sum{.part = part};
+  if (bits_of(largest) <= product_bits) {
+    std::string product;
+    for (const WholeNumber& factor : factors) product += (product.empty() ? "" : " * ") + factor.sql;
+    add_sum(part, factors.size() == 1 ? product : "(" + product + ")", bits_of(largest), 1, sum);
+    return sum;
+  }
+  // Too large for one product: multiplied out limb by limb.
+  const unsigned limb_bits = product_bits / static_cast<unsigned>(factors.size());
+  std::map<std::vector<std::string>, Integer> products = {{{}, Integer(1)}};
+  for (const WholeNumber& factor : factors) {
+    std::map<std::vector<std::string>, Integer> more;
+    for (const auto& [product, weight] : products) {
+      for (const Limb& limb : limbs(factor, limb_bits)) {
+        std::vector<std::string> longer = product;
+        longer.insert(std::upper_bound(longer.begin(), longer.end(), limb.sql), limb.sql);
+        more[longer] += weight * power_of_two(limb.shift);
+      }
+    }
+    products = std::move(more);
+  }
+  for (const auto& [limbs, weight] : products) {
+    std::string product;
+    for (const std::string& limb : limbs) product += (product.empty() ? "" : " * ") + limb;
+    add_sum(part, limbs.size() == 1 ? product : "(" + product + ")",
+            limb_bits * static_cast<unsigned>(limbs.size()), weight, sum);
+  }
+  return sum;
+}
+
+}  // namespace snapdp::engines_internal

@@ -1,0 +1,97 @@
+// What a query is made of: parts, each one SELECT with its keys and its columns of exact integers.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engines/sql/sql_rows.h"
+#include "snapdp/numeric/rational.h"
+
+namespace snapdp::engines_internal {
+
+// The integers of a result's rows, by part and by the places of the keys.
+class ResultRows {
+ public:
+  static constexpr std::size_t most_keys = 2;
+  using Key = std::vector<std::int64_t>;
+  using Part = std::map<Key, std::vector<Integer>>;
+
+  explicit ResultRows(std::vector<Part> parts) : parts_(std::move(parts)) {}
+  const Part& part(std::size_t part) const { return parts_[part]; }
+  // 0 where the result has no such row.
+  Integer at(std::size_t part, const Key& key, std::size_t column) const;
+
+ private:
+  std::vector<Part> parts_;
+};
+
+// A sum that a result tells in several columns: sum of weight * column.
+struct ColumnSum {
+  struct Term {
+    Integer weight;
+    std::size_t column;
+  };
+  std::size_t part = 0;
+  std::vector<Term> terms = {};
+
+  Integer of(const ResultRows& rows, const ResultRows::Key& key) const;
+};
+
+// One SELECT: rows with equal keys are one row of the result.
+class QueryPart {
+ public:
+  // Its first column counts the rows of each key.
+  QueryPart() : columns_{"COUNT(*)"} {}
+
+  std::vector<std::string> keys = {};                  // names of cells
+  std::optional<FoldRequest::GroupLimit> groups = {};  // of a unit, by the first key
+  // The place of the column with this SQL, which is added if there is none yet.
+  std::size_t column(const std::string& sql);
+  const std::vector<std::string>& columns() const { return columns_; }
+
+ private:
+  std::vector<std::string> columns_;
+};
+
+// The parts of a query, the cells that they are computed from, which are integers, and the inputs that these are computed
+// from, which are read from the table.
+class QueryParts {
+ public:
+  explicit QueryParts(const Dialect& dialect) : dialect_(dialect) { parts_.emplace_back(); }
+
+  const std::vector<QueryPart>& parts() const { return parts_; }
+  const std::vector<std::string>& inputs() const { return inputs_; }
+  const std::vector<std::string>& cells() const { return cells_; }
+  // The name of what is read from the table by this SQL, whatever its type.
+  std::string input(const std::string& sql);
+  // The name of the cell with this SQL.
+  std::string cell(const std::string& sql);
+  // The part with these keys. Part 0 has none, and no limit on groups.
+  std::size_t part(const std::vector<std::string>& keys,
+                   const std::optional<FoldRequest::GroupLimit>& groups);
+  std::size_t column(std::size_t part, const std::string& sql) { return parts_[part].column(sql); }
+  // The sum of the products of whole numbers, of the rows where none of their cells is null. All of them together have at
+  // most `largest` as a product.
+  ColumnSum sum_of_products(std::size_t part, const std::vector<WholeNumber>& factors);
+
+ private:
+  struct Limb {
+    std::string sql;
+    unsigned shift;
+  };
+  std::vector<Limb> limbs(const WholeNumber& number, unsigned bits) const;
+  void add_sum(std::size_t part, const std::string& sql, unsigned bits, const Integer& weight,
+               ColumnSum& sum);
+
+  const Dialect& dialect_;
+  std::vector<QueryPart> parts_;
+  std::vector<std::string> inputs_;
+  std::vector<std::string> cells_;
+};
+
+// How many bits a number from 0 to `most` has.
+unsigned bits_of(const Integer& most);
+
+}  // namespace snapdp::engines_internal

@@ -1,0 +1,491 @@
+#include "snapdp/engines/sql/sql_query.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "engines/sql/query_parts.h"
+#include "framework/shared/digest.h"
+#include "framework/shared/question.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+
+using namespace framework_internal;
+using namespace engines_internal;
+
+namespace {
+
+[[noreturn]] void refuse_result(const std::string& why) {
+  throw Error(ErrorCode::bad_data, "aggregates",
+              "aggregates: " + why +
+                  "; run the query that \"snapdp pushdown\" writes for this specification, "
+                  "and hand over its result as it is");
+}
+
+// The totals of a fold, from the rows of a result whose first keys are these.
+using Reading = std::function<Totals(const ResultRows&, const ResultRows::Key&)>;
+
+std::uint64_t count_of(const Integer& count) {
+  if (count < 0 || count > Integer(static_cast<unsigned long>(SqlQuery::most_rows)))
+    refuse_result("a count is negative, or beyond 2^40");
+  return count.get_ui();
+}
+
+Dyadic whole(const Integer& value) {
+  return Dyadic(value, 0);
+}
+
+// The sums of x, x^2, ... where x = origin + unit * n, from the number of rows and the sums of n, n^2, ...
+std::vector<Dyadic> moved_sums(const WholeNumber& x, const std::vector<Integer>& sums) {
+  std::vector<Dyadic> moved;
+  for (std::size_t power = 1; power < sums.size(); ++power) {
+    Dyadic sum;
+    Integer binomial = 1;  // power over i
+    for (std::size_t i = 0; i <= power; ++i) {
+      Dyadic term = whole(Integer(binomial * sums[i]));
+      for (std::size_t factor = 0; factor < power; ++factor) term = term * (factor < i ? x.unit : x.origin);
+      sum += term;
+      binomial = binomial * static_cast<unsigned long>(power - i) / static_cast<unsigned long>(i + 1);
+    }
+    moved.push_back(sum);
+  }
+  return moved;
+}
+
+// Writes one aggregation into the parts of a query.
+class AggregationInSql final : public RowLanguage {
+ public:
+  AggregationInSql(QueryParts& parts, SqlRows rows, std::vector<std::string> keys,
+                   std::optional<FoldRequest::GroupLimit> limit)
+      : parts_(parts), rows_(std::move(rows)), keys_(std::move(keys)), limit_(std::move(limit)) {}
+
+  Reading reading() && { return std::move(reading_); }
+
+  void clamp(const std::vector<Bounds>& bounds) override { rows_.clamp(bounds); }
+  void impute(const std::vector<Dyadic>& values) override { rows_.impute(values); }
+  void drop() override { rows_.drop(); }
+  void select(const Predicate& condition) override { rows_.select(condition); }
+  void project(std::size_t columns) override { rows_.project(columns); }
+  void grid_rows(const std::vector<Grid>& grids) override { rows_.grid_rows(grids); }
+
+  void count() override {
+    const ColumnSum rows = rows_of(rows_.kept().empty() ? "" : parts_.cell(rows_.of_kept("1", "NULL")));
+    reading_ = [rows](const ResultRows& result, const ResultRows::Key& key) {
+      return Totals{count_of(rows.of(result, key)), {}};
+    };
+  }
+
+  void power_sums(std::size_t degree) override {
+    const WholeNumber x = cell_of(rows_.whole(0));
+    std::vector<ColumnSum> sums = {rows_of(x.sql)};
+    for (std::size_t power = 1; power <= degree; ++power)
+      sums.push_back(parts_.sum_of_products(part(), std::vector<WholeNumber>(power, x)));
+    reading_ = [x, sums](const ResultRows& result, const ResultRows::Key& key) {
+      std::vector<Integer> found;
+      for (const ColumnSum& sum : sums) found.push_back(sum.of(result, key));
+      return Totals{count_of(found.front()), moved_sums(x, found)};
+    };
+  }
+
+  void products() override {
+    const WholeNumber x = cell_of(rows_.whole(0));
+    const WholeNumber y = cell_of(rows_.whole(1));
+    const ColumnSum rows = rows_of(x.sql);
+    const ColumnSum sum_x = parts_.sum_of_products(part(), {x});
+    const ColumnSum sum_y = parts_.sum_of_products(part(), {y});
+    const ColumnSum sum_xy = parts_.sum_of_products(part(), {x, y});
+    reading_ = [=](const ResultRows& result, const ResultRows::Key& key) {
+      const Integer n = rows.of(result, key);
+      const Dyadic nx = x.unit * whole(sum_x.of(result, key));
+      const Dyadic ny = y.unit * whole(sum_y.of(result, key));
+      const Dyadic nxy = x.unit * y.unit * whole(sum_xy.of(result, key));
+      return Totals{count_of(n),
+                    {nx + x.origin * whole(n), ny + y.origin * whole(n),
+                     nxy + x.origin * ny + y.origin * nx + x.origin * y.origin * whole(n)}};
+    };
+  }
+
+  void count_places(const Places& places) override {
+    keys_.push_back(parts_.cell(rows_.of_kept(rows_.place(places), std::to_string(no_row))));
+    const std::size_t counts = part();
+    reading_ = [counts, count = places.count](const ResultRows& result, const ResultRows::Key& key) {
+      ResultRows::Key full = key;
+      full.push_back(no_place);
+      Integer rows = result.at(counts, full, 0);
+      Totals totals;
+      for (std::size_t place = 0; place < count; ++place) {
+        full.back() = static_cast<std::int64_t>(place);
+        const Integer found = result.at(counts, full, 0);
+        rows += found;
+        totals.values.push_back(whole(found));
+      }
+      totals.rows = count_of(rows);
+      return totals;
+    };
+  }
+
+  void groups(const Places& places, const Aggregation& inner) override {
+    std::vector<std::string> keys = keys_;
+    keys.push_back(parts_.cell(rows_.of_kept(rows_.place(places), std::to_string(no_row))));
+    if (keys.size() > ResultRows::most_keys) return unknown("groups of groups of groups");
+    AggregationInSql group(parts_, rows_.rest(), keys, limit_);
+    tell(inner, group);
+    const std::size_t counts = parts_.part(keys, limit_);
+    reading_ = [counts, count = places.count, of_group = std::move(group).reading()](
+                   const ResultRows& result, const ResultRows::Key& key) {
+      ResultRows::Key full = key;
+      full.push_back(no_place);
+      Integer rows = result.at(counts, full, 0);
+      Totals totals;
+      for (std::size_t place = 0; place < count; ++place) {
+        full.back() = static_cast<std::int64_t>(place);
+        rows += result.at(counts, full, 0);
+        Totals part = of_group(result, full);
+        totals.values.emplace_back(Integer(static_cast<unsigned long>(part.rows)), 0);
+        totals.values.insert(totals.values.end(), part.values.begin(), part.values.end());
+      }
+      totals.rows = count_of(rows);
+      return totals;
+    };
+  }
+
+  void unknown(const std::string& description) override {
+    throw Error(ErrorCode::invalid_argument, "statistic",
+                "statistic: \"" + description +
+                    "\" cannot be written as SQL; release it where the library reads the rows itself");
+  }
+
+ private:
+  std::size_t part() { return parts_.part(keys_, limit_); }
+
+  // The number as a cell of its own, null where the row is not there.
+  WholeNumber cell_of(WholeNumber number) {
+    number.sql = parts_.cell(rows_.of_kept(number.sql, "NULL"));
+    return number;
+  }
+
+  // How many rows have this cell; all of them for "".
+  ColumnSum rows_of(const std::string& cell) {
+    const std::size_t here = part();
+    return {here, {{Integer(1), cell.empty() ? 0 : parts_.column(here, "COUNT(" + cell + ")")}}};
+  }
+
+  QueryParts& parts_;
+  SqlRows rows_;
+  std::vector<std::string> keys_;
+  std::optional<FoldRequest::GroupLimit> limit_;
+  Reading reading_;
+};
+
+std::vector<AtomType> types_of(const VectorDomain& domain) {
+  std::vector<AtomType> types;
+  for (const AtomDomain& column : domain.columns()) types.push_back(column.type);
+  return types;
+}
+
+std::string joined(const std::vector<std::string>& parts, const std::string& between) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
+  return text;
+}
+
+// A public number for the questions that a query asks and how its sums are told, so that other results are told apart: the
+// first 62 bits of a hash, as no integer type has more everywhere.
+std::int64_t fingerprint(const Dialect& dialect, const RowSelection& selection,
+                         std::span<const FoldRequest> requests) {
+  const std::string text =
+      (dialect.sums_beyond_64_bits() ? "whole sums;" : "sums in words;") + question_text(selection, requests);
+  const std::string digest = sha256(text, "plan");
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < sizeof number; ++i)
+    number = number << 8U | static_cast<std::uint8_t>(digest[i]);
+  return static_cast<std::int64_t>(number >> 2U);
+}
+
+constexpr const char* plan_column = "snapdp_plan";
+constexpr const char* part_column = "part";
+
+}  // namespace
+
+struct SqlQuery::Parts {
+  Parts(const Dialect& used, const SqlTable& of_table, const RowSelection& selection,
+        std::span<const FoldRequest> requests)
+      : dialect(used), table(of_table), query(used), plan(fingerprint(used, selection, requests)) {
+    if (table.name.empty() || joined(table.name, "").empty())
+      throw Error(ErrorCode::invalid_argument, "table", "table: has no name; name the table to be read");
+    if (selection.where) {
+      SqlRows rows = rows_of(selection.where->columns, selection.where->types);
+      rows.select(selection.where->predicate);
+      conditions.push_back(rows.kept());
+    }
+    if (selection.unit) {
+      unit = query.input(read_unit(dialect, table, selection.unit->column));
+      max_rows = selection.unit->max_rows;
+      conditions.push_back(*unit + " IS NOT NULL");
+    }
+    for (const FoldRequest& request : requests) {
+      const std::optional<FoldRequest::GroupLimit> limit = limit_of(request);
+      AggregationInSql writer(query, rows_of(request.columns, types_of(request.aggregation->input_domain())),
+                              {}, limit);
+      tell(*request.aggregation, writer);
+      aggregations.push_back(*request.aggregation);
+      readings.push_back(std::move(writer).reading());
+    }
+    write();
+  }
+
+  // A limit on groups is one on those of its own keys.
+  static std::optional<FoldRequest::GroupLimit> limit_of(const FoldRequest& request) {
+    if (!request.groups) return std::nullopt;
+    if (request.aggregation->key_index() == nullptr || request.columns.front() != request.groups->column) {
+      throw Error(
+          ErrorCode::invalid_argument, "groups",
+          "groups: a query limits the groups of a statistic by groups only, by the column of its keys");
+    }
+    return request.groups;
+  }
+
+  std::string table_name() const {
+    std::vector<std::string> quoted;
+    for (const std::string& part : table.name) quoted.push_back(dialect.name(part));
+    return joined(quoted, ".");
+  }
+
+  SqlRows rows_of(const std::vector<std::string>& names, const std::vector<AtomType>& types) {
+    std::vector<std::string> cells;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      cells.push_back(query.input(read_cell(dialect, table, names[i], types[i])));
+    return {dialect, cells, types};
+  }
+
+  // The selected rows of the table, with what `needed` and the selection speak of.
+  std::string selected(const std::string& needed) const {
+    const std::string condition = joined(conditions, " AND ");
+    std::vector<std::string> read;
+    for (std::size_t i = 0; i < query.inputs().size(); ++i) {
+      const std::string input = "x" + std::to_string(i);
+      if (speaks_of(needed, input) || speaks_of(condition, input))
+        read.push_back(query.inputs()[i] + " AS " + input);
+    }
+    const std::string from =
+        read.empty() ? table_name()
+                     : "(SELECT " + joined(read, ",\n      ") + "\n    FROM " + table_name() + ") AS q";
+    return from + (condition.empty() ? "" : "\n  WHERE " + condition);
+  }
+
+  // The cells of all rows that the selection keeps, one row each.
+  std::string rows_for(const QueryPart& part) const {
+    if (!unit) {
+      std::vector<std::string> used;
+      for (std::size_t i = 0; i < query.cells().size(); ++i) {
+        const std::string cell = "c" + std::to_string(i);
+        if (speaks_of(joined(part.keys, ",") + "," + joined(part.columns(), ","), cell))
+          used.push_back(query.cells()[i] + " AS " + cell);
+      }
+      if (used.empty()) return "(SELECT 1 AS one FROM " + selected("") + ") AS r";
+      return "(SELECT " + joined(used, ",\n    ") + "\n  FROM " + selected(joined(used, ",")) + ") AS r";
+    }
+    std::vector<std::string> cells;
+    std::vector<std::string> order = {order_hash()};
+    for (std::size_t i = 0; i < query.cells().size(); ++i) {
+      cells.push_back(query.cells()[i] + " AS c" + std::to_string(i));
+      order.push_back(ordered_cell(i));
+    }
+    cells.push_back(*unit + " AS row_unit");
+    const std::string rows =
+        "(SELECT " + joined(cells, ",\n    ") + "\n  FROM " + selected(joined(cells, ",")) + ") AS s";
+    const std::string ranked = "(SELECT s.*, ROW_NUMBER() OVER (PARTITION BY row_unit ORDER BY " +
+                               joined(order, ", ") + ") AS row_rank\n  FROM " + rows + ") AS t";
+    const std::string kept = " WHERE row_rank <= " + std::to_string(max_rows);
+    if (!part.groups) return "(SELECT * FROM " + ranked + kept + ") AS r";
+    // Of the rows that a unit keeps, the groups in the order of their first row.
+    const std::string& key = part.keys.front();
+    const std::string in_groups = "(SELECT t.*, MIN(row_rank) OVER (PARTITION BY row_unit, " + key +
+                                  ") AS first_rank,\n    ROW_NUMBER() OVER (PARTITION BY row_unit, " + key +
+                                  " ORDER BY row_rank) AS rank_in_group\n  FROM " + ranked + kept + " AND " +
+                                  key + " >= 0) AS u";
+    return "(SELECT * FROM (SELECT u.*, DENSE_RANK() OVER (PARTITION BY row_unit ORDER BY first_rank) AS "
+           "group_rank\n  FROM " +
+           in_groups + ") AS v WHERE group_rank <= " + std::to_string(part.groups->max_groups) +
+           " AND rank_in_group <= " + std::to_string(part.groups->max_rows) + ") AS r";
+  }
+
+  // Whether SQL speaks of this input or cell. Constants may look like one: then it is read for nothing.
+  static bool speaks_of(const std::string& sql, const std::string& name) {
+    for (std::size_t at = sql.find(name); at != std::string::npos; at = sql.find(name, at + 1)) {
+      const bool starts = at == 0 || std::isalnum(static_cast<unsigned char>(sql[at - 1])) == 0;
+      const std::size_t end = at + name.size();
+      if (starts && (end == sql.size() || std::isdigit(static_cast<unsigned char>(sql[end])) == 0))
+        return true;
+    }
+    return false;
+  }
+
+  // Cells are at least no_row; those of rows that are not there come first.
+  static std::string ordered_cell(std::size_t cell) { return "COALESCE(c" + std::to_string(cell) + ", -3)"; }
+
+  // A public number of a row's cells alone, for an order of a unit's rows that prefers no large or small cells: products
+  // modulo the prime 2^31 - 1 (a Lehmer generator's), which are 64-bit integers everywhere.
+  std::string order_hash() const {
+    constexpr std::int64_t prime = 2147483647;
+    std::string hash = "1";
+    for (std::size_t i = 0; i < query.cells().size(); ++i) {
+      const std::string cell = dialect.remainder("(" + ordered_cell(i) + " + 3)", prime);
+      hash = dialect.remainder("((" + hash + " + " + cell + ") * 48271)", prime);
+    }
+    return hash;
+  }
+
+  void write() {
+    const std::size_t most_columns =
+        std::max_element(query.parts().begin(), query.parts().end(),
+                         [](const auto& a, const auto& b) { return a.columns().size() < b.columns().size(); })
+            ->columns()
+            .size();
+    columns = {plan_column, part_column};
+    for (std::size_t i = 1; i <= ResultRows::most_keys; ++i) columns.push_back("key_" + std::to_string(i));
+    for (std::size_t i = 0; i < most_columns; ++i) columns.push_back("n_" + std::to_string(i));
+    for (std::size_t number = 0; number < query.parts().size(); ++number) {
+      const QueryPart& part = query.parts()[number];
+      std::vector<std::string> values = {dialect.integer(plan), std::to_string(number)};
+      for (std::size_t i = 0; i < ResultRows::most_keys; ++i)
+        values.push_back(i < part.keys.size() ? part.keys[i] : "0");
+      values.insert(values.end(), part.columns().begin(), part.columns().end());
+      values.resize(columns.size(), "0");
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] += " AS " + columns[i];
+      text += (number == 0 ? "SELECT " : "\nUNION ALL\nSELECT ") + joined(values, ",\n  ") + "\nFROM " +
+              rows_for(part);
+      if (!part.keys.empty()) text += "\nGROUP BY " + joined(part.keys, ", ");
+    }
+    text += "\n";
+  }
+
+  const Dialect& dialect;
+  SqlTable table;
+  QueryParts query;
+  std::int64_t plan;
+  std::vector<std::string> conditions;
+  std::optional<std::string> unit;  // the input that tells units apart
+  std::uint64_t max_rows = 0;
+  std::vector<Aggregation> aggregations;
+  std::vector<Reading> readings;
+  std::string text;
+  std::vector<std::string> columns;
+};
+
+namespace {
+
+// Digits with a sign; fractions that are zero, as decimals and doubles are written, stand for whole numbers.
+Integer integer_of(const std::string& cell) {
+  std::string digits = cell;
+  if (const std::size_t point = digits.find('.'); point != std::string::npos) {
+    if (digits.find_first_not_of('0', point + 1) != std::string::npos) refuse_result("a cell is no integer");
+    digits.resize(point);
+  }
+  const std::size_t start = !digits.empty() && digits.front() == '-' ? 1 : 0;
+  constexpr std::size_t most_digits = 60;
+  if (digits.size() == start || digits.size() > most_digits ||
+      digits.find_first_not_of("0123456789", start) != std::string::npos)
+    refuse_result("a cell is no integer");
+  return Integer(digits);
+}
+
+std::int64_t small_integer(const Integer& value) {
+  if (!value.fits_slong_p()) refuse_result("a part or key is out of range");
+  return value.get_si();
+}
+
+std::string lower_case(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
+}
+
+// Where the query's columns are in the result, whatever their order and case: databases fold the case of names.
+std::vector<std::size_t> places_of(const std::vector<std::string>& wanted,
+                                   const std::vector<std::string>& given) {
+  std::vector<std::string> lower;
+  for (const std::string& name : given) lower.push_back(lower_case(name));
+  std::vector<std::size_t> places;
+  for (const std::string& name : wanted) {
+    const auto found = std::find(lower.begin(), lower.end(), name);
+    if (found == lower.end()) refuse_result("a column of the query is missing");
+    places.push_back(static_cast<std::size_t>(found - lower.begin()));
+  }
+  if (given.size() != wanted.size()) refuse_result("it has other columns than the query");
+  return places;
+}
+
+}  // namespace
+
+SqlQuery::SqlQuery(SqlDialect dialect, const SqlTable& table, const RowSelection& selection,
+                   std::span<const FoldRequest> requests)
+    : parts_(std::make_unique<Parts>(dialect_of(dialect), table, selection, requests)) {}
+SqlQuery::SqlQuery(SqlQuery&&) noexcept = default;
+SqlQuery& SqlQuery::operator=(SqlQuery&&) noexcept = default;
+SqlQuery::~SqlQuery() = default;
+
+const std::string& SqlQuery::text() const {
+  return parts_->text;
+}
+
+const std::vector<std::string>& SqlQuery::columns() const {
+  return parts_->columns;
+}
+
+bool SqlQuery::is_asked_by(const SqlResult& result) const {
+  for (std::size_t i = 0; i < result.columns.size(); ++i) {
+    if (lower_case(result.columns[i]) != plan_column || result.rows.empty()) continue;
+    return i < result.rows.front().size() &&
+           integer_of(result.rows.front()[i]) == Integer(static_cast<long>(parts_->plan));
+  }
+  return false;
+}
+
+FoldResult SqlQuery::read(const SqlResult& result) const {
+  const std::vector<std::size_t> places = places_of(parts_->columns, result.columns);
+  const std::vector<QueryPart>& parts = parts_->query.parts();
+  std::vector<ResultRows::Part> found(parts.size());
+  for (const std::vector<std::string>& row : result.rows) {
+    if (row.size() != places.size()) refuse_result("a row has more or fewer cells than the header");
+    std::vector<Integer> cells;
+    for (const std::size_t place : places) cells.push_back(integer_of(row[place]));
+    if (cells[0] != Integer(static_cast<long>(parts_->plan))) refuse_result("it answers another question");
+    const std::int64_t number = small_integer(cells[1]);
+    if (number < 0 || static_cast<std::size_t>(number) >= parts.size())
+      refuse_result("a part or key is out of range");
+    const auto part = static_cast<std::size_t>(number);
+    ResultRows::Key key;
+    for (std::size_t i = 0; i < ResultRows::most_keys; ++i) {
+      const std::int64_t value = small_integer(cells[2 + i]);
+      if (i < parts[part].keys.size()) {
+        key.push_back(value);
+      } else if (value != 0) {
+        refuse_result("a part or key is out of range");
+      }
+    }
+    cells.erase(cells.begin(), cells.begin() + 2 + ResultRows::most_keys);
+    if (!found[part].emplace(std::move(key), std::move(cells)).second) refuse_result("a row is there twice");
+  }
+  if (found[0].size() != 1) refuse_result("the row of all rows is missing");
+  const ResultRows rows(std::move(found));
+  const std::uint64_t all = count_of(rows.at(0, {}, 0));
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    Integer together = 0;
+    for (const auto& [key, values] : rows.part(part)) together += count_of(values[0]);
+    const Integer rows_of_all(static_cast<unsigned long>(all));
+    if (parts[part].groups ? together > rows_of_all : together != rows_of_all)
+      refuse_result("the rows of its groups do not add up to all rows");
+  }
+  FoldResult read;
+  read.rows = all;
+  for (std::size_t i = 0; i < parts_->readings.size(); ++i) {
+    const Totals totals = parts_->readings[i](rows, {});
+    if (totals.rows > all) refuse_result("a statistic counts more rows than there are");
+    read.states.push_back(parts_->aggregations[i].restored(totals));
+  }
+  return read;
+}
+
+}  // namespace snapdp

@@ -1,0 +1,97 @@
+#include <utility>
+
+#include "snapdp/engines/sql/sql_query.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+namespace {
+
+std::vector<SourceColumn> columns_of(const SqlTable& table) {
+  std::vector<SourceColumn> columns;
+  for (const SqlColumn& column : table.columns) {
+    columns.push_back(
+        {column.name,
+         {},
+         column.type == SqlType::unusable ? "stored as something that is neither a number nor text" : ""});
+  }
+  return columns;
+}
+
+class SqlSource final : public Source {
+ public:
+  SqlSource(SqlDialect dialect, SqlTable table, RunQuery run)
+      : dialect_(dialect), table_(std::move(table)), run_(std::move(run)) {}
+
+  std::vector<SourceColumn> columns() override { return columns_of(table_); }
+  using Source::fold;
+  FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
+                  const Progress&) override {
+    const SqlQuery query(dialect_, table_, selection, requests);
+    return query.read(run_(query.text()));
+  }
+
+ private:
+  SqlDialect dialect_;
+  SqlTable table_;
+  RunQuery run_;
+};
+
+class ResultSource final : public Source {
+ public:
+  ResultSource(SqlResult result, const std::vector<std::string>& columns) : result_(std::move(result)) {
+    for (const std::string& column : columns) columns_.push_back({column, {}, ""});
+  }
+
+  std::vector<SourceColumn> columns() override { return columns_; }
+  using Source::fold;
+  FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
+                  const Progress&) override {
+    // Sums are told in one column or, where 64 bits are all there is, in words.
+    const SqlTable table{{"table"}, {}};
+    const SqlQuery words(SqlDialect::spark, table, selection, requests);
+    if (words.is_asked_by(result_)) return words.read(result_);
+    return SqlQuery(SqlDialect::duckdb, table, selection, requests).read(result_);
+  }
+
+ private:
+  SqlResult result_;
+  std::vector<SourceColumn> columns_;
+};
+
+}  // namespace
+
+std::vector<std::string> parse_table_name(std::string_view text) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::invalid_argument, "table", "table = " + quoted_text(text) + ": " + why);
+  };
+  std::vector<std::string> parts(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool twice = i + 1 < text.size() && text[i + 1] == '"';
+    if (text[i] == '"' && quoted && twice) {
+      parts.back() += text[++i];
+    } else if (text[i] == '"') {
+      quoted = !quoted;
+    } else if (text[i] == '.' && !quoted) {
+      parts.emplace_back();
+    } else {
+      parts.back() += text[i];
+    }
+  }
+  if (quoted) refuse("has no second quote; write \"a name\".people");
+  for (const std::string& part : parts) {
+    if (part.empty()) refuse("has an empty part; write people, or schema.people");
+  }
+  return parts;
+}
+
+std::unique_ptr<Source> open_sql_source(SqlDialect dialect, SqlTable table, RunQuery run) {
+  if (!run) throw Error(ErrorCode::invalid_argument, "run", "run: is missing; give what runs a query");
+  return std::make_unique<SqlSource>(dialect, std::move(table), std::move(run));
+}
+
+std::unique_ptr<Source> open_sql_result(SqlResult result, const std::vector<std::string>& columns) {
+  return std::make_unique<ResultSource>(std::move(result), columns);
+}
+
+}  // namespace snapdp
