@@ -97,13 +97,12 @@ class Sqlite final : public Dialect {
       mantissa /= 2;
       ++exponent;
     }
+    // By powers of two one after the other: every product and quotient on the way is exact but the last.
     std::string result = "CAST(" + std::to_string(mantissa) + " AS REAL)";
-    // Powers of two one after the other: every product and quotient on the way is exact but the last.
-    constexpr int most = 62;
-    for (; exponent < 0; exponent += most)
-      result += " / CAST(" + power_of_two(static_cast<unsigned>(std::min(-exponent, most))) + " AS REAL)";
-    for (; exponent > 0; exponent -= most)
-      result += " * CAST(" + power_of_two(static_cast<unsigned>(std::min(exponent, most))) + " AS REAL)";
+    const std::string by = exponent < 0 ? " / CAST(" : " * CAST(";
+    constexpr unsigned most = 62;
+    for (unsigned left = static_cast<unsigned>(std::abs(exponent)); left > 0; left -= std::min(left, most))
+      result += by + power_of_two(std::min(left, most)) + " AS REAL)";
     return "(" + result + ")";
   }
   std::string real_type() const override { return "REAL"; }

@@ -7,6 +7,8 @@ namespace {
 
 // Products are 64-bit integers with room to spare.
 constexpr unsigned product_bits = 62;
+// Databases have limits on the columns of a SELECT, 1,600 in PostgreSQL: a part with so many takes no further statistic.
+constexpr std::size_t most_columns = 500;
 // Sums of so many bits over SqlQuery::most_rows rows as well.
 constexpr unsigned word_bits = 22;
 
@@ -52,8 +54,10 @@ std::string QueryParts::cell(const std::string& sql) {
 
 std::size_t QueryParts::part(const std::vector<std::string>& keys,
                              const std::optional<FoldRequest::GroupLimit>& groups) {
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].keys == keys && parts_[i].groups == groups) return i;
+  for (std::size_t i = parts_.size(); i-- > 0;) {
+    if (parts_[i].keys != keys || parts_[i].groups != groups) continue;
+    if (parts_[i].columns().size() < most_columns) return i;
+    break;
   }
   QueryPart& part = parts_.emplace_back();
   part.keys = keys;

@@ -68,7 +68,7 @@ class QueryParts {
   std::string input(const std::string& sql);
   // The name of the cell with this SQL.
   std::string cell(const std::string& sql);
-  // The part with these keys. Part 0 has none, and no limit on groups.
+  // A part with these keys and room for more columns. Part 0 has no keys, and no limit on groups.
   std::size_t part(const std::vector<std::string>& keys,
                    const std::optional<FoldRequest::GroupLimit>& groups);
   std::size_t column(std::size_t part, const std::string& sql) { return parts_[part].column(sql); }
