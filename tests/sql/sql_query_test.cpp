@@ -453,14 +453,18 @@ TEST_F(SqlResultTest, ReadsItAsItIsInAnyOrderOfRowsAndColumns) {
   expect_equal_states(query().read(other), expected, questions_, "another order, capitals");
 }
 
-TEST_F(SqlResultTest, IsReadWhateverTheDialectWas) {
-  const FoldResult expected = table_.memory().fold({}, requests_, {});
-  SqliteDatabase sqlite;
-  table_.create(sqlite, "people");
-  for (const SqlResult& result : {result_, sqlite.run(query(SqlDialect::sqlite).text())}) {
-    const std::unique_ptr<Source> source = open_sql_result(result, {"order", "n", text_name});
+TEST(SqlQuery, ResultsAreReadWhateverTheDialectWas) {
+  const TestTable table = nasty_table(500, 9);
+  const std::vector<Question> asked = questions();
+  const FoldResult expected = table.memory().fold({}, requests_of(asked), {});
+  for (const std::unique_ptr<Database>& database : all_databases()) {
+    table.create(*database, "people");
+    const SqlQuery query(database->dialect(), {{"people"}, {}}, {}, requests_of(asked));
+    const std::unique_ptr<Source> source =
+        open_sql_result(database->run(query.text()), {"order", "n", text_name});
     EXPECT_EQ(source->columns().size(), 3U);
-    expect_equal_states(source->fold({}, requests_, {}), expected, questions_, "a result");
+    expect_equal_states(source->fold({}, requests_of(asked), {}), expected, asked,
+                        to_string(database->dialect()));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "engines/sql/query_parts.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace snapdp::engines_internal {
 namespace {
@@ -96,13 +97,17 @@ ColumnSum QueryParts::sum_of_products(std::size_t part, const std::vector<WholeN
   }
   // Too large for one product: multiplied out limb by limb.
   const unsigned limb_bits = product_bits / static_cast<unsigned>(factors.size());
-  std::map<std::vector<std::string>, Integer> products = {{{}, Integer(1)}};
+  // Limbs go by their factor and shift: the order of columns must not hang on how a dialect writes them.
+  std::map<std::vector<std::pair<std::string, unsigned>>, Integer> products = {{{}, Integer(1)}};
+  std::map<std::pair<std::string, unsigned>, std::string> sql_of;
   for (const WholeNumber& factor : factors) {
-    std::map<std::vector<std::string>, Integer> more;
-    for (const auto& [product, weight] : products) {
-      for (const Limb& limb : limbs(factor, limb_bits)) {
-        std::vector<std::string> longer = product;
-        longer.insert(std::upper_bound(longer.begin(), longer.end(), limb.sql), limb.sql);
+    decltype(products) more;
+    for (const Limb& limb : limbs(factor, limb_bits)) {
+      const std::pair<std::string, unsigned> name(factor.sql, limb.shift);
+      sql_of[name] = limb.sql;
+      for (const auto& [product, weight] : products) {
+        auto longer = product;
+        longer.insert(std::upper_bound(longer.begin(), longer.end(), name), name);
         more[longer] += weight * power_of_two(limb.shift);
       }
     }
@@ -110,7 +115,7 @@ ColumnSum QueryParts::sum_of_products(std::size_t part, const std::vector<WholeN
   }
   for (const auto& [limbs, weight] : products) {
     std::string product;
-    for (const std::string& limb : limbs) product += (product.empty() ? "" : " * ") + limb;
+    for (const auto& limb : limbs) product += (product.empty() ? "" : " * ") + sql_of[limb];
     add_sum(part, limbs.size() == 1 ? product : "(" + product + ")",
             limb_bits * static_cast<unsigned>(limbs.size()), weight, sum);
   }
