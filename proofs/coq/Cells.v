@@ -162,6 +162,37 @@ Proof.
     destruct a, b; simpl in *; try discriminate; auto; injection H as ->; reflexivity.
 Qed.
 
+(** make_grid_rows: the middle of a step; the number of steps may be rounded in any way before its floor. *)
+Definition step_middle (spacing : R) (steps : Z) : R := (IZR steps + / 2) * spacing.
+Definition grid_cell (rounded : R -> R) (spacing : R) (c : cell) : cell :=
+  match c with Number x _ => Number (step_middle spacing (floor (rounded (x / spacing)))) false | _ => c end.
+
+Theorem make_grid_rows_stable i rounded spacing : stable_row_by_row (at_column i (grid_cell rounded spacing)).
+Proof.
+  apply row_function_stable, at_column_respects. intros a b H.
+  destruct a, b; simpl in *; try discriminate; auto; injection H as ->; reflexivity.
+Qed.
+
+Theorem make_grid_rows_near spacing x : 0 < spacing -> Rabs (step_middle spacing (floor (x / spacing)) - x) <= spacing / 2.
+Proof.
+  intro H. unfold step_middle. generalize (floor_bounds (x / spacing)). set (k := IZR (floor (x / spacing))).
+  assert (x = x / spacing * spacing) as E by (field; lra). set (q := x / spacing) in *. intro B. rewrite E.
+  replace ((k + / 2) * spacing - q * spacing) with ((k + / 2 - q) * spacing) by ring.
+  rewrite Rabs_mult, (Rabs_right spacing) by lra.
+  assert (Rabs (k + / 2 - q) <= / 2) by (apply Rabs_le; lra). nra.
+Qed.
+
+(** Sums of such numbers are sums of integers. *)
+Theorem make_grid_rows_sum spacing steps :
+  fold_right Rplus 0 (map (step_middle spacing) steps) =
+  (IZR (fold_right Z.add 0%Z steps) + IZR (Z.of_nat (length steps)) / 2) * spacing.
+Proof.
+  induction steps as [|k steps IH]; simpl fold_right; simpl map; [simpl; lra|].
+  simpl fold_right in IH. rewrite IH. unfold step_middle. rewrite plus_IZR.
+  replace (Z.of_nat (length (k :: steps))) with (1 + Z.of_nat (length steps))%Z by (simpl length; lia).
+  rewrite plus_IZR. lra.
+Qed.
+
 (** make_parse: any rule that looks at the text alone. *)
 Definition parse (rule : list nat -> cell) (c : cell) : cell := match c with Text t => rule t | _ => c end.
 

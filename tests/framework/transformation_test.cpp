@@ -61,6 +61,63 @@ TEST(Clamp, OfIntegersAtTheEdges) {
   EXPECT_EQ(std::vector<std::int64_t>(block.column[0].integers(), block.column[0].integers() + 4), rows);
 }
 
+Transformation on_grid(const Bounds& bounds, Grid grid) {
+  const VectorDomain rows({AtomDomain{AtomType::real, false, false, bounds}});
+  return make_grid_rows(rows, symmetric_distance(), {grid});
+}
+
+TEST(GridRows, MovesCellsToTheMiddlesOfTheirSteps) {
+  EXPECT_EQ(
+      reals_after(on_grid(Bounds(-4, 4), Grid(0)), {0.0, -0.0, 0.25, 1.0, 3.99, 4.0, -0.25, -4.0, 5e-324}),
+      (std::vector<double>{0.5, 0.5, 0.5, 1.5, 3.5, 4.5, -0.5, -3.5, 0.5}));
+  EXPECT_EQ(reals_after(on_grid(Bounds(-100, 100), Grid(4)), {0, 15.9, 16, -1, 100}),
+            (std::vector<double>{8, 8, 24, -8, 104}));
+  // Beside a coarse spacing a subnormal number of steps is rounded, to an even one: databases do the same.
+  EXPECT_EQ(reals_after(on_grid(Bounds(-100, 100), Grid(4)), {-5e-324}), (std::vector<double>{8}));
+}
+
+TEST(GridRows, MovesNoCellByMoreThanHalfASpacingAndStaysInTheBounds) {
+  std::mt19937_64 engine(11);
+  for (const long exponent : {-40L, -23L, -3L, 0L, 5L}) {
+    const Transformation transformation = on_grid(Bounds(Dyadic(-0.1), Dyadic(900.3)), Grid(exponent));
+    const Bounds bounds = transformation.output_domain().columns()[0].bounds.value();
+    EXPECT_LE(bounds.width(), Dyadic(900.3) + Dyadic(0.1) + Grid(exponent).spacing());
+    for (int i = 0; i < 2000; ++i) {
+      const double x = std::uniform_real_distribution<double>(-0.1, 900.3)(engine);
+      const Dyadic y = reals_after(transformation, {x})[0];
+      ASSERT_LE(abs(y - Dyadic(x)), scale_by_power_of_two(Grid(exponent).spacing(), -1)) << x;
+      // An odd number of half spacings.
+      const Dyadic halves = scale_by_power_of_two(y, 1 - exponent);
+      ASSERT_TRUE(halves.is_integer() && halves.exponent() == 0) << x;
+      ASSERT_TRUE(bounds.lower() <= y && y <= bounds.upper()) << x;
+    }
+  }
+}
+
+TEST(GridRows, KeepsTheWidthOfBoundsOnTheGrid) {
+  EXPECT_EQ(on_grid(Bounds(0, 100), Grid(-23)).output_domain().columns()[0].bounds->width(), Dyadic(100));
+}
+
+TEST(GridRows, RefusesWhatBreaksItsProof) {
+  const auto refused = [](const VectorDomain& rows, Grid grid) {
+    try {
+      make_grid_rows(rows, symmetric_distance(), {grid});
+      return std::string();
+    } catch (const Error& error) {
+      return error.parameter();
+    }
+  };
+  const VectorDomain bounded({AtomDomain{AtomType::real, false, false, Bounds(0, 1)}});
+  EXPECT_EQ(refused(bounded, Grid(-51)), "");
+  EXPECT_EQ(refused(bounded, Grid(-52)), "row_grid");
+  EXPECT_EQ(refused(bounded, Grid(971)), "row_grid");
+  EXPECT_EQ(refused(vector_domain<double>(), Grid(-10)), "row_grid");
+  EXPECT_EQ(refused(untrusted_domain({AtomType::real}), Grid(-10)), "row_grid");
+  EXPECT_EQ(refused(VectorDomain({AtomDomain{AtomType::integer, false, false, Bounds(0, 1)}}), Grid(0)),
+            "row_grid");
+  EXPECT_THROW(make_grid_rows(bounded, symmetric_distance(), {Grid(0), Grid(0)}), Error);
+}
+
 TEST(Clamp, RefusesWhatBreaksItsProof) {
   EXPECT_THROW(Bounds(Dyadic(1), Dyadic(0)), Error);
   EXPECT_THROW(Bounds(Dyadic(nan), Dyadic(1)), Error);

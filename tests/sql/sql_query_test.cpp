@@ -14,7 +14,8 @@
 #include "snapdp/statistics/quantiles.h"
 #include "snapdp/statistics/statistics.h"
 #include "snapdp/testing/memory_source.h"
-#include "sql/databases.h"
+#include "sql/duckdb_database.h"
+#include "sql/sqlite_database.h"
 
 namespace snapdp {
 namespace {
@@ -23,6 +24,13 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr Metric symmetric = Metric::symmetric_distance;
+
+std::vector<std::unique_ptr<Database>> all_databases() {
+  std::vector<std::unique_ptr<Database>> all;
+  all.push_back(std::make_unique<SqliteDatabase>());
+  all.push_back(std::make_unique<DuckdbDatabase>());
+  return all;
+}
 
 // ---- Tables ---------------------------------------------------------------------------------------------------------
 

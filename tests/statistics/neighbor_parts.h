@@ -79,6 +79,11 @@ inline void add_transformations(NeighborParts& parts) {
     parts.add("make_clamp", make_clamp(vector_domain<std::int64_t>(), metric, Bounds(low, high)));
     parts.add("make_clamp",
               make_clamp(vector_domain<double, std::int64_t>(), metric, {Bounds(0, 1), Bounds(0, 1)}));
+    for (const long exponent : {-30L, 0L, 2L}) {
+      const VectorDomain bounded({real_in(Bounds(Dyadic(-0.1), Dyadic(5)))});
+      parts.add("make_grid_rows", make_grid_rows(bounded, metric, {Grid(exponent)}));
+      parts.add("make_grid_rows", make_grid_rows(bounded.of_size(4), metric, {Grid(exponent)}));
+    }
     parts.add("make_impute", make_impute(anything, metric, {Dyadic(0.5), Dyadic(7)}));
     parts.add("make_impute", make_impute(untrusted_domain({AtomType::real}).of_size(3), metric, {Dyadic(0)}));
     for (const CastFailure failure : {CastFailure::null, CastFailure::nearest}) {
