@@ -3,7 +3,6 @@ claims: Python only holds it."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,11 +10,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, SupportsIndex, TypeVar, Union, overload
 
 from . import _core, _files
+from ._arguments import another_kind, choice, flag, listed, of_class, pair, text_of, whole
 from ._dataset import Column
-from ._errors import Error, InvalidArgument, Mismatch
+from ._errors import Error, InvalidArgument, Mismatch, named, reworded
 from ._numbers import Number, exact, fraction, optional_exact, text
 from ._payments import Accountant, Budget, Release, debiting, value_of
-from ._toml import text_of
 
 if TYPE_CHECKING:
     from ._ledger import Ledger
@@ -71,7 +70,7 @@ class _Unfinished:
 class _StepPart:
     """One step that waits for what comes before it: of rows, of a statistic, or noise."""
 
-    __slots__ = ("words", "make", "noise", "layout", "functions")
+    __slots__ = ("words", "make", "noise", "layout", "functions", "kind", "keeps_rows")
 
     def __init__(
         self,
@@ -80,7 +79,11 @@ class _StepPart:
         noise: Callable[[_core.Aggregation, int], _core.Measurement] | None = None,
         layout: Callable[[_core.Rows], _core.HierarchyLayout] | None = None,
         functions: tuple[object, ...] = (),
+        kind: str = "",
+        keeps_rows: bool = True,
     ) -> None:
+        self.kind = kind
+        self.keeps_rows = keeps_rows
         self.words = words
         self.functions = functions
         self.make = make
@@ -110,7 +113,7 @@ class Step(_Unfinished, Generic[_Chained]):
         return " >> ".join(part.words for part in self._parts)
 
 
-def _as_step(other: object) -> Step[Any]:
+def _as_step(other: object, parameter: str = "chain") -> Step[Any]:
     if isinstance(other, Step):
         return other
     from ._statistics import Statistic
@@ -121,14 +124,11 @@ def _as_step(other: object) -> Step[Any]:
         return statistic_step(other)
     if isinstance(other, (Transformation, Aggregation, Measurement, Rows)):
         raise Mismatch(
-            f"chain: a {type(other).__name__} has its rows already, and what comes before it has too or has none; join steps "
-            "without rows",
-            "chain",
+            f"{parameter}: a {type(other).__name__} has its rows already, and what comes before it has too or has none; join "
+            "steps without rows",
+            parameter,
         )
-    raise InvalidArgument(
-        f"chain: is joined to a {type(other).__name__}; join steps such as clamp(0, 100), mean() and snapping(epsilon=1)",
-        "chain",
-    )
+    raise another_kind(other, parameter, "steps such as clamp(0, 100), mean() and snapping(epsilon=1)")
 
 
 class Rows(_Unfinished):
@@ -182,7 +182,7 @@ class Rows(_Unfinished):
         return self.names is not None and bool(self._options["anything"])
 
     def __getitem__(self, names: str | tuple[str, ...]) -> Rows:
-        wanted = (names,) if isinstance(names, str) else tuple(names)
+        wanted = [names] if isinstance(names, str) else listed(names, "columns", "the name of a column, or several")
         for name in wanted:
             if name not in (self.names or ()):
                 there = "the rows have no names" if self.names is None else f"there are {', '.join(map(repr, self.names))}"
@@ -245,21 +245,13 @@ def rows(
     """
     given = list(columns.values()) if isinstance(columns, Mapping) else [columns]
     for column in given:
-        if not isinstance(column, Column):
-            raise InvalidArgument(
-                f"columns: one is a {type(column).__name__}; give real(), integer() or text(), or a dict of them by name",
-                "columns",
-            )
-    if neighbors not in _neighbors:
-        raise InvalidArgument(
-            f'neighbors = {neighbors!r}: must be "add-remove", "change-one" or "hamming"; which rows two datasets that nobody '
-            "can tell apart differ in",
-            "neighbors",
-        )
-    anything = bool(missing) and all("bounds" not in column._entries for column in given)
-    options: dict[str, Any] = {"neighbors": neighbors, "missing": bool(missing), "anything": anything}
+        of_class(column, Column, "columns", "real(), integer() or text(), or a dict of them by name")
+    choice(neighbors, "neighbors", _neighbors, "which rows two datasets that nobody can tell apart differ in")
+    may_miss = flag(missing, "missing")
+    anything = may_miss and all("bounds" not in column._entries for column in given)
+    options: dict[str, Any] = {"neighbors": neighbors, "missing": may_miss, "anything": anything}
     if size is not None:
-        options["size"] = _whole(size, "size", 0)
+        options["size"] = whole(size, "size")
     if unit is not None or max_rows_per_unit is not None:
         options |= _unit_options(unit, max_rows_per_unit)
     if where is not None:
@@ -288,21 +280,11 @@ def _rows(columns: Mapping[str, Column], options: dict[str, Any]) -> Rows:
     return Rows(_held(columns.values(), options) if len(columns) <= _most_columns else None, columns, options)
 
 
-def _whole(number: SupportsIndex, parameter: str, least: int) -> int:
-    try:
-        whole = operator.index(number)
-    except TypeError:
-        raise InvalidArgument(f"{parameter}: is a {type(number).__name__}; give a whole number", parameter) from None
-    if least <= whole < 2**63:
-        return whole
-    raise InvalidArgument(f"{parameter} = {whole}: must be at least {least}, and of 64 bits", parameter)
-
-
 def _unit_options(unit: str | None, max_rows: SupportsIndex | None) -> dict[str, Any]:
     if unit is None or max_rows is None:
         lacking = "unit" if unit is None else "max_rows_per_unit"
         raise InvalidArgument(f"{lacking}: is missing; units and the number of their rows that count go together", lacking)
-    return {"unit": text_of(unit, "unit"), "max_rows_per_unit": _whole(max_rows, "max_rows_per_unit", 1)}
+    return {"unit": text_of(unit, "unit"), "max_rows_per_unit": whole(max_rows, "max_rows_per_unit", 1)}
 
 
 def _column_text(column: Column) -> tuple[str, str | None, str | None]:
@@ -337,14 +319,14 @@ def _in_python() -> Iterator[None]:
     try:
         yield
     except Error as error:
-        if type(error).__module__ != Error.__module__:
-            raise  # somebody's own
+        if not error._of_library:
+            raise
         message = str(error)
         for library, here in _called:
             message = message.replace(library, here)
         if message == str(error):
             raise
-        raise type(error)(message, error.parameter) from None
+        raise reworded(error, message, error.parameter) from None
 
 
 def _continued(start: Rows, chain: Any, other: object) -> Any:
@@ -376,10 +358,10 @@ def _joined(start: Rows, chain: Any, part: _StepPart) -> Any:
     before = chain._rows if isinstance(chain, Rows) else chain._part.output
     made = part.make(before)
     layout = None if part.layout is None else part.layout(before)
-    functions = part.functions if isinstance(chain, Rows) else chain._functions + part.functions
+    steps = (part,) if isinstance(chain, Rows) else (*chain._steps, part)
     if isinstance(made, _core.Transformation):
-        return Transformation(made if isinstance(chain, Rows) else chain._part.then(made), start, functions)
-    return Aggregation(made if isinstance(chain, Rows) else made.after(chain._part), start, functions, layout)
+        return Transformation(made if isinstance(chain, Rows) else chain._part.then(made), start, steps)
+    return Aggregation(made if isinstance(chain, Rows) else made.after(chain._part), start, steps, before, layout)
 
 
 @dataclass(frozen=True)
@@ -399,10 +381,10 @@ class ChainStep(_files.Shown):
 class _Chain(_Unfinished):
     """What every chain with rows tells: its steps, and what it claims of distances."""
 
-    __slots__ = ("_part", "_functions", "start")
+    __slots__ = ("_part", "_steps", "start")
 
     _part: Any
-    _functions: tuple[object, ...]  # those of Python that the part calls, which it does not own
+    _steps: tuple[_StepPart, ...]  # they own the functions of Python that the part calls
     start: Rows
 
     def stability(self, d_in: Number = 1) -> Fraction:
@@ -475,9 +457,9 @@ class Transformation(_Chain):
 
     __slots__ = ()
 
-    def __init__(self, part: _core.Transformation, start: Rows, functions: tuple[object, ...]) -> None:
+    def __init__(self, part: _core.Transformation, start: Rows, steps: tuple[_StepPart, ...]) -> None:
         self._part = part
-        self._functions = functions
+        self._steps = steps
         self.start = start
 
     @property
@@ -499,19 +481,19 @@ class Transformation(_Chain):
         if isinstance(other, Transformation):
             with _in_python():
                 then = self._part.then(other._part)
-            return Transformation(then, self.start, self._functions + other._functions)
+            return Transformation(then, self.start, self._steps + other._steps)
         if isinstance(other, Aggregation):
-            functions = self._functions + other._functions
             with _in_python():
                 after = other._part.after(self._part)
-            return Aggregation(after, self.start, functions, other._layout)
+            return Aggregation(after, self.start, self._steps + other._steps, other._before, other._layout)
         return _continued(self.start, self, other)
 
     def exact(self, data: object) -> list[Any]:
         """The rows that it gives. They are not protected: for tests of the chain."""
         from ._cells import cells
 
-        return list(_core.applied(self._part, cells(self.start, data)))
+        with named(rows="data"):
+            return list(_core.applied(self._part, cells(self.start, data)))
 
 
 class Aggregation(_Chain):
@@ -521,15 +503,32 @@ class Aggregation(_Chain):
         start: the rows that it starts at.
     """
 
-    __slots__ = ("_layout",)
+    __slots__ = ("_before", "_layout")
 
     def __init__(
-        self, part: _core.Aggregation, start: Rows, functions: tuple[object, ...], layout: _core.HierarchyLayout | None
+        self,
+        part: _core.Aggregation,
+        start: Rows,
+        steps: tuple[_StepPart, ...],
+        before: _core.Rows,
+        layout: _core.HierarchyLayout | None,
     ) -> None:
         self._part = part
-        self._functions = functions
+        self._steps = steps
         self.start = start
+        self._before = before  # the rows that the statistic itself takes
         self._layout = layout
+
+    def _require(self, kind: str, parameter: str) -> None:
+        if self._steps[-1].kind != kind:
+            raise Mismatch(
+                f"{parameter}: that part is {self._steps[-1].words}; name the one that is a {kind}(), by its place", parameter
+            )
+
+    def _of_rows(self) -> tuple[object, ...]:
+        """Equal for statistics of the same rows: the columns and steps that may leave some out."""
+        leaving = [place for place, step in enumerate(self._steps) if not step.keeps_rows]
+        return (self.start.names, *(step.words for step in self._steps[: leaving[-1] + 1])) if leaving else ()
 
     def __rshift__(self, other: Step[_Next]) -> _Next:
         return _continued(self.start, self, other)  # type: ignore[no-any-return]
@@ -542,7 +541,8 @@ class Aggregation(_Chain):
         """
         from ._cells import cells
 
-        return tuple(fraction(value) for value in _core.exact(self._part, cells(self.start, data)))
+        with named(rows="data"):
+            return tuple(fraction(value) for value in _core.exact(self._part, cells(self.start, data)))
 
 
 class Measurement(_Chain):
@@ -557,7 +557,7 @@ class Measurement(_Chain):
 
     def __init__(self, part: _core.Measurement, start: Rows, aggregations: tuple[Aggregation, ...]) -> None:
         self._part = part
-        self._functions = ()
+        self._steps = ()
         self.start = start
         self.aggregations = aggregations
 
@@ -627,13 +627,11 @@ class Measurement(_Chain):
         """
         from ._utility import Bias
 
-        return Bias(**self._part.bias(self._place(part), optional_exact(value, "value")))
+        with named(guess="value"):
+            return Bias(**self._part.bias(self._place(part), optional_exact(value, "value")))
 
-    def _place(self, part: SupportsIndex) -> int:
-        place = operator.index(part)
-        if 0 <= place < len(self.aggregations):
-            return place
-        raise InvalidArgument(f"part = {place}: there are {len(self.aggregations)}, from 0 on", "part")
+    def _place(self, part: object, parameter: str = "part") -> int:
+        return whole(part, parameter, 0, len(self.aggregations) - 1)
 
     def release(self, data: object, budget: Ledger | Budget | Accountant, *, name: str = "chain") -> Release:
         """Folds the rows, debits `price`, then draws the noise. What is wrong is said before the debit and costs nothing.
@@ -656,20 +654,17 @@ class Measurement(_Chain):
         from ._cells import read
         from ._ledger import Ledger
 
+        label = text_of(name, "name")
         if isinstance(budget, Ledger):
-            label = text_of(name, "name")
             pay: Callable[..., dict[str, Any]] = _core.pay_by_ledger
             payer: tuple[Any, ...] = (budget._ledger, label)
         elif isinstance(budget, Budget):
             pay, payer = _core.pay_by_budget, (budget._budget,)
-        elif callable(getattr(budget, "debit", None)):
+        elif callable(getattr(budget, "debit", None)) and not isinstance(budget, type):
             pay, payer = _core.pay_by_function, (debiting(budget),)
         else:
-            raise InvalidArgument(
-                f"budget: is a {type(budget).__name__}; give a Ledger, a Budget or an object with a method debit(Debit)",
-                "budget",
-            )
-        with _in_python():
+            raise another_kind(budget, "budget", "a Ledger, a Budget or an object with a method debit(Debit)")
+        with _in_python(), named(rows="data"):
             facts = pay(self._part, *read(self, data), *payer)
         parts = tuple(tuple(value_of(value) for value in part) for part in facts["values"])
         return Release(parts, fraction(facts["loss"]), facts.get("release"))
@@ -688,38 +683,65 @@ class Measurement(_Chain):
         layout = self._one("quantiles")._layout
         if layout is None:
             raise Mismatch("quantiles: they come from a hierarchy; rows ... >> hierarchy(edges) >> snapping(...)", "quantiles")
-        wanted = [text(quantile, "quantiles") for quantile in quantiles]
+        wanted = [text(quantile, "quantiles") for quantile in listed(quantiles, "quantiles", "a list of numbers from 0 to 1")]
         rate = text(alpha, "alpha")
-        tree = [str(Fraction(value)) for value in release.values]
-        found = [_core.quantile(layout, self._part, tree, quantile, rate, len(wanted)) for quantile in wanted]
+        tree = [str(Fraction(value)) for value in self._released(release).values]
+        with named(q="quantiles"):
+            found = [_core.quantile(layout, self._part, tree, quantile, rate, len(wanted)) for quantile in wanted]
         return tuple(Estimate(value, (lower, upper)) for value, lower, upper in found)
 
     def mean(
-        self, release: Release, bounds: tuple[Number, Number], *, count: int = 0, sum: int = 1, alpha: Number = 0.05
+        self,
+        release: Release,
+        bounds: tuple[Number, Number] | None = None,
+        *,
+        count: SupportsIndex = 0,
+        sum: SupportsIndex = 1,
+        alpha: Number = 0.05,
     ) -> Estimate:
         """The mean under add-remove, from a released count and a released centered sum, free of charge.
 
         Args:
             release: what this measurement released: `sequential(rows >> ... >> count(), ... >> centered_sum())` with noise.
-            bounds: to which the values that were summed are clamped.
-            count, sum: which of the parts they are.
+            bounds: those of the values that were summed, which the sum knows: others are refused.
+            count, sum: which of the parts they are, from 0 on.
             alpha: the exact mean of one row or more lies in the interval, except with this probability.
+
+        Raises:
+            Mismatch: the parts are no count and no centered sum, or not of the same rows.
         """
         from ._report import Estimate
 
-        if len(release.parts) != len(self.aggregations):
-            raise Mismatch("release: is of another measurement; give what this one released", "release")
-        if self._place(count) == self._place(sum):
-            raise Mismatch("count: is the same part as sum; name the part that counts and the one that sums", "count")
-        parts = []
-        for place in (count, sum):
-            numbers = release.parts[self._place(place)]
-            if len(numbers) != 1:
-                raise Mismatch(f"release: part {place} has {len(numbers)} numbers, and is no count and no sum", "release")
-            parts.append((place, str(Fraction(numbers[0]))))
-        lower, upper = (exact(bounds[0], "lower"), exact(bounds[1], "upper"))
-        value, off = _core.mean_of(self._part, parts[0], parts[1], lower, upper, text(alpha, "alpha"))
+        places = self._place(count, "count"), self._place(sum, "sum")
+        counted, summed = (self.aggregations[place] for place in places)
+        counted._require("count", "count")
+        summed._require("centered_sum", "sum")
+        if counted._of_rows() != summed._of_rows():
+            raise Mismatch(
+                "count: counts other rows than were summed; let the same steps that leave rows out, drop() or your own, come "
+                "before both",
+                "count",
+            )
+        if bounds is not None:
+            ends = [exact(end, "bounds") for end in pair(bounds, "bounds", "(lower, upper), or none")]
+            with named(lower="bounds", upper="bounds"):
+                agreed = summed._before.has_bounds(*ends)
+            if not agreed:
+                raise InvalidArgument(
+                    f"bounds: are others than those of the values that were summed, {summed._before.domain}; leave them out",
+                    "bounds",
+                )
+        held = self._released(release).parts
+        parts = [(place, str(Fraction(held[place][0]))) for place in places]
+        value, off = _core.mean_of(self._part, parts[0], parts[1], summed._before, text(alpha, "alpha"))
         return Estimate(value, (value - off, value + off))
+
+    def _released(self, release: object) -> Release:
+        """What has as many numbers in as many parts as this measurement releases."""
+        held = of_class(release, Release, "release", "what this measurement released")
+        if [len(part) for part in held.parts] == self._part.dimensions:
+            return held
+        raise Mismatch("release: is of another measurement; give what this one released", "release")
 
     def _lines(self) -> list[tuple[str, str]]:
         lines: list[tuple[str, str]] = []
@@ -752,10 +774,7 @@ def sequential(*measurements: Measurement) -> Measurement:
     if not measurements:
         raise InvalidArgument("measurements: there are none; give one or more", "measurements")
     for one in measurements:
-        if not isinstance(one, Measurement):
-            raise InvalidArgument(
-                f"measurements: one is a {type(one).__name__}; give chains that end with snapping(...)", "measurements"
-            )
+        of_class(one, Measurement, "measurements", "chains that end with snapping(...)")
     with _in_python():
         held = _core.make_sequential([one._part for one in measurements])
     return Measurement(held, measurements[0].start, tuple(part for one in measurements for part in one.aggregations))

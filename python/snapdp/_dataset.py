@@ -7,12 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from . import _core, _files, _toml
-from ._errors import Error, InvalidArgument, without_lines
+from ._arguments import another_kind, entries, of_class, text_of
+from ._errors import Error, InvalidArgument, named, without_lines
 from ._numbers import Number, text
 
 if TYPE_CHECKING:
     from ._plan import Plan
     from ._statistics import Statistic
+
+
+_kinds = "integer(0, 100), real(0, 1) or text(keys=[...])"
 
 
 class Column:
@@ -22,6 +26,9 @@ class Column:
 
     def __init__(self, entries: Mapping[str, object]) -> None:
         self._entries = {name: copied(entry) for name, entry in entries.items() if entry is not None}
+        labels = self._entries.get("labels")
+        if isinstance(labels, Mapping):
+            self._entries["labels"] = {key: text_of(label, "labels") for key, label in labels.items()}
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={entry!r}" for name, entry in self._entries.items() if name != "type")
@@ -160,7 +167,7 @@ class Dataset:
 
     def __init__(self, toml: str) -> None:
         try:
-            _, facts = _core.declaration(toml, "dataset", "")
+            _, facts = _core.declaration(text_of(toml, "toml"), "dataset", "")
         except Error as error:
             raise without_lines(error, "dataset") from None
         self._text = toml
@@ -186,15 +193,11 @@ class Dataset:
             headline: what a page about the release says at its top.
         """
         from ._plan import Plan
+        from ._statistics import Statistic
 
         tables = [_toml.table("[budget]", {"epsilon": text(epsilon, "epsilon")})]
         for statistic in statistics:
-            if not hasattr(statistic, "_table"):
-                raise InvalidArgument(
-                    f'statistics: one is a {type(statistic).__name__}; give statistics such as count() or mean("age")',
-                    "statistics",
-                )
-            tables.append(statistic._table())
+            tables.append(of_class(statistic, Statistic, "statistics", 'statistics such as count() or mean("age")')._table())
         head = {"label": label, "headline": headline}
         top = "".join(f"{name} = {_toml.string(words, name)}\n" for name, words in head.items() if words is not None)
         try:
@@ -271,29 +274,22 @@ def dataset(
         "format": format,
         "delimiter": delimiter,
         "title": title,
-        "dataset": _toml.text_of(dataset, "dataset"),
+        "dataset": text_of(dataset, "dataset"),
         "neighbors": neighbors,
         "size": size,
         "expected_size": expected_size,
-        "nulls": nulls,
-        "privacy_unit": privacy_unit if unit is None else unit,
+        "nulls": entries(nulls, "nulls", "impute") if isinstance(nulls, Mapping) else nulls,
+        "privacy_unit": privacy_unit if unit is None else text_of(unit, "unit", "the name of a column"),
         "max_rows_per_unit": max_rows_per_unit,
         "where": where,
         "population": population,
     }
     tables = [_toml.table("[data]", data)]
     if columns is not None and not isinstance(columns, Mapping):
-        raise InvalidArgument(
-            f'columns: is a {type(columns).__name__}; give a dict of names, {{"age": integer(0, 100)}}', "columns"
-        )
+        raise another_kind(columns, "columns", 'a dict of names, {"age": integer(0, 100)}')
     for name, column in (columns or {}).items():
-        if not isinstance(column, Column):
-            raise InvalidArgument(
-                f"columns: {name!r} is a {type(column).__name__}; say what it holds, integer(0, 100), real(0, 1) or "
-                "text(keys=[...])",
-                "columns",
-            )
-        tables.append(column._table(f"[columns.{_toml.key(_toml.text_of(name, 'columns'), 'columns')}]"))
+        header = f"[columns.{_toml.key(text_of(name, 'columns'), 'columns')}]"
+        tables.append(of_class(column, Column, "columns", f"what {name!r} holds, {_kinds}")._table(header))
     return Dataset("\n".join(tables))
 
 
@@ -313,5 +309,10 @@ def read_dataset(path: str | os.PathLike[str]) -> Dataset:
 
     A relative path of the data in it is taken from the folder of that file.
     """
-    canonical, _ = _core.read_declaration(_files.place(path, "path"))
-    return Dataset(canonical)
+    return Dataset(declaration_of(path, "path"))
+
+
+def declaration_of(path: object, parameter: str) -> str:
+    """The declaration in a file."""
+    with named(specification=parameter, declaration=parameter):
+        return str(_core.read_declaration(_files.place(path, parameter))[0])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class Error(Exception):
     """What SnapDP refuses. The message names the parameter, the value, the rule and the next step.
@@ -14,6 +17,7 @@ class Error(Exception):
     """
 
     code: str = ""
+    _of_library = False  # whether the library refused, and not this package or a function of somebody's
 
     def __init__(self, message: str, parameter: str = "") -> None:
         super().__init__(message)
@@ -66,7 +70,31 @@ _by_code: dict[str, type[Error]] = {
 
 def from_code(code: str, parameter: str, message: str) -> Error:
     """The exception for an error of the library."""
-    return _by_code[code](message, parameter)
+    error = _by_code[code](message, parameter)
+    error._of_library = True
+    return error
+
+
+def reworded(error: Error, message: str, parameter: str) -> Error:
+    """The same refusal of the library in other words."""
+    other = type(error)(message, parameter)
+    other._of_library = True
+    return other
+
+
+@contextmanager
+def named(**names: str) -> Iterator[None]:
+    """Refusals of the library by the names of this package: named(q="quantiles"). One's own come out as they are."""
+    try:
+        yield
+    except Error as error:
+        here = names.get(error.parameter)
+        if here is None or not error._of_library:
+            raise
+        message = str(error)
+        if message.startswith((f"{error.parameter} = ", f"{error.parameter}:")):
+            message = here + message[len(error.parameter) :]
+        raise reworded(error, message, here) from None
 
 
 def without_lines(error: Error, name: str) -> Error:

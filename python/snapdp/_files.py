@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from html import escape
 
 from . import _core
+from ._arguments import another_kind
 from ._errors import InvalidArgument, IoError
 from ._numbers import is_fraction, whole_text
 
@@ -19,7 +20,9 @@ def place(path: object, parameter: str) -> str:
     try:
         plain = os.fsdecode(path)  # type: ignore[arg-type]
     except TypeError:
-        raise InvalidArgument(f"{parameter}: is a {type(path).__name__}; give a path", parameter) from None
+        raise another_kind(path, parameter, "a path") from None
+    if "\0" in plain:
+        raise InvalidArgument(f"{parameter}: holds a zero byte, which no path has; remove it", parameter)
     return whole_text(plain, parameter)
 
 

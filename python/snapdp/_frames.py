@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
 from . import _core, _engine, _files
-from ._errors import BadData, Error, InvalidArgument
+from ._errors import BadData, Error, InvalidArgument, named
 from ._numbers import is_decimal, is_flag, is_from
 
 # What a release calls once the ledger has agreed: with the path, format and delimiter of the declaration in force, the
@@ -75,7 +75,8 @@ def _open_file(path: str, format: str, delimiter: str) -> _core.Source:
     engine = _engine.files()
     if _core.ledger_lies_at(path):  # which the engine would open and close, and end the locks on it
         raise InvalidArgument(f'data = "{path}": is a ledger; name the file that holds the rows', "data")
-    return _core.adopt_source(engine.open_file(path, format, delimiter, 0))
+    with named(path="data"):
+        return _core.adopt_source(engine.open_file(path, format, delimiter, 0))
 
 
 def _open_table(data: object, columns: list[str], texts: Set[str]) -> _core.Source:

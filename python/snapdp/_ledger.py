@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from . import _core, _files
+from ._arguments import text_of, whole
 from ._dataset import Dataset
-from ._errors import BadData, InvalidArgument
+from ._errors import BadData, named
 from ._numbers import Number, fraction, text
-from ._toml import text_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -36,7 +35,8 @@ class Ledger:
         Raises:
             BudgetRefused: it is missing, foreign, corrupt, or writable by others.
         """
-        self._ledger = _core.Ledger(_files.place(path, "path"))
+        with named(ledger="path"):
+            self._ledger = _core.Ledger(_files.place(path, "path"))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Ledger:
@@ -56,7 +56,8 @@ class Ledger:
         """
         toml, file = (dataset.to_toml(), None) if isinstance(dataset, Dataset) else (None, _files.place(dataset, "dataset"))
         ledger = cls.__new__(cls)
-        ledger._ledger = _core.create_ledger(_files.place(path, "path"), toml, file, text(epsilon, "epsilon"))
+        with named(ledger="path", specification="dataset", declaration="dataset"):
+            ledger._ledger = _core.create_ledger(_files.place(path, "path"), toml, file, text(epsilon, "epsilon"))
         return ledger
 
     @property
@@ -170,7 +171,4 @@ class Ledger:
 
 
 def _number(release: SupportsIndex) -> int:
-    number = operator.index(release)
-    if -(2**63) <= number < 2**63:
-        return number
-    raise InvalidArgument("release: is beyond every number of a release; Ledger.entries() lists them", "release")
+    return whole(release, "release", -(2**63))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _core
+from ._arguments import flag, text_of
+from ._errors import BadData
 from ._numbers import Number, exact, fraction, optional_exact, text
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ class Snapping(_Told, _core.Snapping):
             optional_exact(lower, "lower"),
             optional_exact(upper, "upper"),
             exact(grid, "grid"),
-            integer,
+            flag(integer, "integer"),
         )
 
     def __repr__(self) -> str:
@@ -149,4 +151,8 @@ def trace(vectors: str, *, kernel: str = "best", slow: bool = False) -> str:
         kernel: "best", "portable", "avx2" or "avx512"; the result is the same.
         slow: every sample takes the multiple-precision path.
     """
-    return _core.trace(vectors, kernel, slow)
+    given = (text_of(vectors, "vectors"), text_of(kernel, "kernel"), flag(slow, "slow"))
+    try:
+        return _core.trace(*given)
+    except BadData as error:  # which names a column
+        raise BadData(str(error), "vectors") from None

@@ -118,6 +118,17 @@ def _no_number(value: object, parameter: str) -> InvalidArgument:
     )
 
 
+def exact_fraction(value: object, parameter: str) -> Fraction:
+    """The number that people mean, as a Fraction."""
+    from fractions import Fraction
+
+    number = text(value, parameter)
+    try:
+        return Fraction(number)
+    except (ValueError, ZeroDivisionError):
+        raise InvalidArgument(f'{parameter} = {number[:60]!r}: must be a number, such as 0.1 or "1/4"', parameter) from None
+
+
 def fraction(number: str) -> Fraction:
     """The number of a text of the library."""
     from fractions import Fraction

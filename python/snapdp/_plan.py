@@ -6,12 +6,12 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from . import _core, _files
-from ._dataset import Dataset
-from ._errors import Error, InvalidArgument, without_lines
+from ._arguments import another_kind, flag, text_of, whole
+from ._dataset import Dataset, declaration_of
+from ._errors import Error, InvalidArgument, named, without_lines
 from ._frames import opener
 from ._numbers import fraction
 from ._progress import Progress, shown
-from ._toml import text_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -47,9 +47,14 @@ class Plan:
     __slots__ = ("_plan", "_source", "_statistics")
 
     def __init__(self, toml: str, name: str = "plan", folder: str = "", declaration: str | None = None) -> None:
-        self._source = (toml, name, folder, declaration)
+        self._source = (
+            text_of(toml, "toml"),
+            text_of(name, "name"),
+            text_of(folder, "folder"),
+            None if declaration is None else text_of(declaration, "declaration"),
+        )
         try:
-            self._plan = _core.Plan(toml, name, folder, declaration)
+            self._plan = _core.Plan(*self._source)
         except Error as error:
             if name != "plan":
                 raise
@@ -111,7 +116,7 @@ class Plan:
             utility: also the noise and bias of every number, and what other choices would give.
             width: in columns.
         """
-        return self._plan.to_table(_held(ledger), utility, width, "none", False)
+        return self._plan.to_table(_held(ledger), flag(utility, "utility"), whole(width, "width", 1), "none", False)
 
     def to_json(self) -> str:
         """The JSON of `snapdp plan --json`; docs/cli.md describes its keys."""
@@ -230,13 +235,14 @@ def plan(
         raise InvalidArgument("declaration: is what the ledger keeps; give one of them", "declaration")
     declared: str | None = None
     if ledger is not None:
-        declared = ledger.declaration or None
+        declared = _paying(ledger).declaration or None
     elif isinstance(declaration, Dataset):
         declared = declaration.to_toml()
     elif declaration is not None:
-        declared = _core.read_declaration(_files.place(declaration, "declaration"))[0]
+        declared = declaration_of(declaration, "declaration")
     file = _files.place(path, "path")
-    text, folder = _core.read_specification(file, declared)
+    with named(specification="path"):
+        text, folder = _core.read_specification(file, declared)
     return Plan(text, file, folder, declared)
 
 
@@ -248,8 +254,8 @@ def _paying(ledger: Ledger) -> _core.Ledger:
     held = getattr(ledger, "_ledger", None)
     if isinstance(held, _core.Ledger):
         return held
-    raise InvalidArgument(
-        f'ledger: is a {type(ledger).__name__}; open it, Ledger("people.ledger"), or make one, '
-        'Ledger.create("people.ledger", dataset, epsilon=2)',
+    raise another_kind(
+        ledger,
         "ledger",
+        'an open one, Ledger("people.ledger"), or make one, Ledger.create("people.ledger", dataset, epsilon=2)',
     )

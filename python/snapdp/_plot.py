@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
+from ._arguments import real, text_of
 from ._errors import InvalidArgument, NotInstalled
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ except ImportError:
 
 _bar, _inside, _tick, _planned, _soft = "#1f5f8b", "#a9cbe3", "#0b1f2f", "#d55e00", "#555d66"
 _row = 0.36  # inches
+_widest = 500  # inches: of what is wider matplotlib makes no image
 
 
 class Picture(Figure):
@@ -47,14 +49,17 @@ class _Row(NamedTuple):
 def _wanted(names: Sequence[str], there: Iterable[str]) -> list[str]:
     known = list(there)
     for name in names:
-        if name not in known:
+        if text_of(name, "names", "names of statistics") not in known:
             raise InvalidArgument(f'names: there is no "{name}"; give some of {", ".join(known)}, or none for all', "names")
     return list(names) or known
 
 
 def _empty(heights: Sequence[int], width: float) -> tuple[Picture, Any]:
     """A picture with one chart above the other, as high as their rows are many."""
-    picture = Picture(figsize=(width, sum(_row * rows + 0.9 for rows in heights)), layout="constrained", facecolor="white")
+    inches = real(width, "width")
+    if not 1 <= inches <= _widest:
+        raise InvalidArgument(f"width = {inches:.6g}: must be between 1 and {_widest} inches", "width")
+    picture = Picture(figsize=(inches, sum(_row * rows + 0.9 for rows in heights)), layout="constrained", facecolor="white")
     return picture, picture.subplots(len(heights), squeeze=False, height_ratios=[rows + 1.5 for rows in heights])[:, 0]
 
 

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _core, _files
-from ._errors import InvalidArgument
+from ._arguments import flag, text_of, whole
+from ._errors import InvalidArgument, named
 from ._numbers import fraction
-from ._toml import text_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -163,7 +163,8 @@ class Report(Mapping[str, Released]):
     @classmethod
     def from_json(cls, text: str) -> Report:
         """A report from its record, `to_json()`."""
-        return cls(_core.Report(text_of(text, "text"), None, None))
+        with named(report="text"):
+            return cls(_core.Report(text_of(text, "text"), None, None))
 
     @property
     def release(self) -> int | None:
@@ -227,7 +228,7 @@ class Report(Mapping[str, Released]):
 
     def to_table(self, *, width: int = 80, all_digits: bool = False) -> str:
         """The table of `snapdp report`: rounded to what the noise allows, unless all digits are asked for."""
-        return self._report.to_table(width, "none", False, all_digits)
+        return self._report.to_table(whole(width, "width", 1), "none", False, flag(all_digits, "all_digits"))
 
     def to_html(self) -> str:
         """A page, without scripts and with nothing to load, for screens and for paper."""

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar, Union
 
 from . import _toml
+from ._arguments import entries as entries_of
+from ._arguments import text_of
 from ._dataset import copied
-from ._errors import InvalidArgument
 from ._numbers import Number
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class Statistic:
 
     def __init__(self, entries: Mapping[str, object]) -> None:
         given = {key: copied(entry) for key, entry in entries.items() if entry is not None}
+        if isinstance(given.get("range"), Mapping):
+            entries_of(given["range"], "range", "gamma")  # type: ignore[arg-type]
         self._named = "name" in given
         if not self._named:
             columns = given.get("columns", [given.get("column", "")])
@@ -64,7 +67,7 @@ class Statistic:
         """
         entries: dict[str, object] = {
             **self._entries,
-            "group_by": _toml.text_of(column, "group_by"),
+            "group_by": text_of(column, "column"),
             "keys": keys,
             "max_groups_per_unit": max_groups_per_unit,
             "max_rows_per_group_per_unit": max_rows_per_group_per_unit,
@@ -113,15 +116,13 @@ def _price(number: object, parameter: str) -> str:
     return text(number, parameter)
 
 
-def _chained(column: object) -> str | None:
+def _chained(column: object, parameter: str = "column") -> str | None:
     """None for a step of a chain, which takes the column that the chain gives; a plan refuses it."""
-    return None if column is None else _column(column)
+    return None if column is None else _column(column, parameter)
 
 
-def _column(column: object) -> str:
-    if isinstance(column, str):
-        return column
-    raise InvalidArgument(f"column: is a {type(column).__name__}; give the name of a column", "column")
+def _column(column: object, parameter: str = "column") -> str:
+    return text_of(column, parameter, "the name of a column")
 
 
 def count(
@@ -464,7 +465,7 @@ def covariance(
             "kind": "covariance",
             "name": name,
             "title": title,
-            "columns": None if first is second is None else [_column(first), _column(second)],
+            "columns": None if first is second is None else [_column(first, "first"), _column(second, "second")],
             "type": type,
             "bounds": bounds,
             "range": range,
@@ -527,7 +528,7 @@ def correlation(
             "kind": "correlation",
             "name": name,
             "title": title,
-            "columns": [_column(first), _column(second)],
+            "columns": [_column(first, "first"), _column(second, "second")],
             "type": type,
             "bounds": bounds,
             "expected_deviation": expected_deviation,

@@ -7,11 +7,23 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
 from . import _core
-from ._chain import Measurement, Transformation, Aggregation, Rows, Step, _as_step, _column_text, _StepPart, _whole, words
+from ._arguments import (
+    choice,
+    entries,
+    flag,
+    function as function_of,
+    listed,
+    of_class,
+    optional_function,
+    optional_whole,
+    pair,
+    text_of,
+    whole,
+)
+from ._chain import Measurement, Transformation, Aggregation, Rows, Step, _as_step, _column_text, _StepPart, words
 from ._dataset import Column
-from ._errors import InvalidArgument
-from ._numbers import Number, exact, optional_text, text
-from ._toml import text_of
+from ._errors import InvalidArgument, named
+from ._numbers import Number, exact, exact_fraction, optional_exact, optional_text, text
 
 if TYPE_CHECKING:
     from ._statistics import Statistic
@@ -23,7 +35,7 @@ Stability = Union[Number, Callable[[Fraction], Number]]
 
 
 def _step(name: str, make: _Make, *arguments: object, **options: object) -> Step[Any]:
-    return Step((_StepPart(words(name, arguments, options), make),))
+    return Step((_StepPart(words(name, arguments, options), make, kind=name),))
 
 
 def clamp(
@@ -46,9 +58,9 @@ def _pairs(lower: object, upper: object, bounds: object) -> list[tuple[str, str]
     if bounds is not None:
         if lower is not None or upper is not None:
             raise InvalidArgument("bounds: is for several columns, lower and upper for one; give one of the two", "bounds")
-        if not isinstance(bounds, (list, tuple)) or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in bounds):
-            raise InvalidArgument("bounds: must be a list of pairs, one a column: clamp(bounds=[(0, 100), (0, 1)])", "bounds")
-        return [(exact(low, "lower"), exact(high, "upper")) for low, high in bounds]
+        wanted = "a list of pairs, one a column: clamp(bounds=[(0, 100), (0, 1)])"
+        pairs = [pair(ends, "bounds", wanted) for ends in listed(bounds, "bounds", wanted)]
+        return [(exact(low, "bounds"), exact(high, "bounds")) for low, high in pairs]
     for name, end in (("lower", lower), ("upper", upper)):
         if end is None:
             raise InvalidArgument(f"{name}: is missing; give both ends, clamp(0, 100)", name)
@@ -61,13 +73,18 @@ def impute(*values: Number) -> Step[Transformation]:
     Args:
         values: a public number for each column, a double or a whole number of 64 bits.
     """
-    texts = [exact(value, "impute") for value in values]
-    return _step("impute", lambda rows: _core.make_impute(rows, texts), *values)
+    texts = [exact(value, "values") for value in values]
+
+    def make(rows: _core.Rows) -> _core.Transformation:
+        with named(impute="values"):
+            return _core.make_impute(rows, texts)
+
+    return _step("impute", make, *values)
 
 
 def drop() -> Step[Transformation]:
     """Leaves out rows with a cell that is missing or NaN. Add-remove neighbors only. Proof: proofs/make_drop.md."""
-    return _step("drop", _core.make_drop)
+    return Step((_StepPart(words("drop", (), {}), _core.make_drop, keeps_rows=False),))
 
 
 def parse(*types: str) -> Step[Transformation]:
@@ -76,7 +93,13 @@ def parse(*types: str) -> Step[Transformation]:
     Args:
         types: "real", "integer" or "text" for each column.
     """
-    return _step("parse", lambda rows: _core.make_parse(rows, list(types)), *types)
+    names = [text_of(type, "types") for type in types]
+
+    def make(rows: _core.Rows) -> _core.Transformation:
+        with named(type="types"):
+            return _core.make_parse(rows, names)
+
+    return _step("parse", make, *names)
 
 
 def cast(*types: str, nearest: bool = False) -> Step[Transformation]:
@@ -86,8 +109,14 @@ def cast(*types: str, nearest: bool = False) -> Step[Transformation]:
         types: "real" or "integer" for each column.
         nearest: a real that is no integer of 64 bits becomes the nearest one; else it becomes missing.
     """
-    given = {"nearest": True} if nearest else {}
-    return _step("cast", lambda rows: _core.make_cast(rows, list(types), nearest), *types, **given)
+    names = [text_of(type, "types") for type in types]
+    near = flag(nearest, "nearest")
+
+    def make(rows: _core.Rows) -> _core.Transformation:
+        with named(type="types"):
+            return _core.make_cast(rows, names, near)
+
+    return _step("cast", make, *names, nearest=near or None)
 
 
 def project(count: SupportsIndex) -> Step[Transformation]:
@@ -96,7 +125,7 @@ def project(count: SupportsIndex) -> Step[Transformation]:
     Args:
         count: how many.
     """
-    number = _whole(count, "count", 0)
+    number = whole(count, "count")
     return _step("project", lambda rows: _core.make_project(rows, number), number)
 
 
@@ -110,18 +139,20 @@ def bins(
         categories: instead: a bin each; public.
         other: one more bin for all other cells.
     """
-    kind, texts = _bins(edges, categories)
-    shown = {"edges": edges, "categories": categories, "other": other or None}
-    return _step("bins", lambda rows: _core.make_bin(rows, kind, texts, other), **shown)
+    held = _bins(edges, categories, flag(other, "other"))
+    return _step("bins", lambda rows: _core.make_bin(rows, held), edges=edges, categories=categories, other=other or None)
 
 
-def _bins(edges: object, categories: object, name: str = "categories") -> tuple[str, list[str]]:
+def _bins(edges: object, categories: object, other: bool, name: str = "categories") -> _core.Bins:
     if (edges is None) == (categories is None):
         raise InvalidArgument(f"{name}: give either edges or {name}; they are public", name)
-    given = list(edges if categories is None else categories)  # type: ignore[call-overload]
-    if categories is not None and given and all(isinstance(one, str) for one in given):
-        return "texts", [str(one) for one in given]
-    return "numbers" if edges is None else "edges", [exact(one, name if edges is None else "edges") for one in given]
+    if categories is None:
+        return _core.bins("edges", [exact(one, "edges") for one in listed(edges, "edges", "a list of numbers")], other)
+    given = listed(categories, name, "a list of numbers or texts")
+    are_words = bool(given) and all(isinstance(one, str) for one in given)
+    texts = [text_of(one, name) if are_words else exact(one, name) for one in given]
+    with named(categories=name):
+        return _core.bins("texts" if are_words else "numbers", texts, other)
 
 
 def centered_sum() -> Step[Aggregation]:
@@ -141,8 +172,8 @@ def hierarchy(edges: Iterable[Number], *, branching: SupportsIndex | None = None
         edges: public edges: bins [e0, e1), [e1, e2), ...; values below the first and from the last on count in the end bins.
         branching: how many nodes of a level make one of the next; what tells quantiles best unless given.
     """
-    texts = [exact(edge, "edges") for edge in edges]
-    ways = None if branching is None else _whole(branching, "branching", 2)
+    texts = [exact(edge, "edges") for edge in listed(edges, "edges", "a list of numbers")]
+    ways = optional_whole(branching, "branching", 2)
 
     def layout(rows: _core.Rows) -> _core.HierarchyLayout:
         made = _core.layout(texts, ways, rows.size is not None)
@@ -172,8 +203,8 @@ def grouped(
         edges: instead: the groups are bins [e0, e1), [e1, e2), ... of which the last is closed.
         other: one more group for all other rows.
     """
-    kind, texts = _bins(edges, keys, "keys")
-    steps = _as_step(inner)
+    groups = _bins(edges, keys, flag(other, "other"), "keys")
+    steps = _as_step(inner, "inner")
     functions = tuple(function for part in steps._parts for function in part.functions)
 
     def of_group(rows: _core.Rows) -> _core.Aggregation:
@@ -184,9 +215,9 @@ def grouped(
         raise InvalidArgument(f"inner: {steps} is no statistic; end it with count(), sum() ... and without noise", "inner")
 
     def make(rows: _core.Rows) -> _core.Aggregation:
-        return _core.make_grouped(rows, kind, texts, other, of_group)
+        return _core.make_grouped(rows, groups, of_group)
 
-    shown = f"grouped({steps}, {len(texts)} {'keys' if edges is None else 'edges'})"
+    shown = f"grouped({steps}, {groups.size} groups)"
     return Step((_StepPart(shown, make, functions=functions),))
 
 
@@ -220,22 +251,18 @@ def statistic_step(statistic: Statistic) -> Step[Aggregation]:
 
 
 def _moment(order: object = None) -> _Make:
-    number = _whole(order, "order", 1)  # type: ignore[arg-type]
-    if number > 4:
-        raise InvalidArgument(f"order = {number}: must be 1, 2, 3 or 4; moments of higher orders are not provided", "order")
+    number = whole(order, "order", 1, 4)
     return lambda rows: _core.make_moment(rows, number)
 
 
-def _histogram(edges: object = None, categories: object = None, other: object = None) -> _Make:
-    kind, texts = _bins(edges, categories)
-    if other not in (None, "drop", "bin"):
-        raise InvalidArgument(f'other = {other!r}: must be "drop" or "bin"', "other")
-    return lambda rows: _core.make_histogram(rows, kind, texts, other == "bin")
+def _histogram(edges: object = None, categories: object = None, other: object = "drop") -> _Make:
+    bins = _bins(edges, categories, choice(other, "other", ("drop", "bin")) == "bin")
+    return lambda rows: _core.make_histogram(rows, bins)
 
 
 def _distinct(categories: object = None) -> _Make:
-    kind, texts = _bins(None, categories)
-    return lambda rows: _core.make_distinct(rows, kind, texts, False)
+    bins = _bins(None, categories, False)
+    return lambda rows: _core.make_distinct(rows, bins)
 
 
 def snapping(
@@ -262,34 +289,34 @@ def snapping(
     """
     loss, spacing = text(epsilon, "epsilon"), exact(grid, "grid")
     kind, ends = _range(range)
-    apart = None if distance is None else _whole(distance, "distance", 0)
+    apart = optional_whole(distance, "distance")
+    names = text_of(mode, "mode"), optional_whole(precision, "precision", 1), text_of(noise, "noise")
 
     def measured(aggregation: _core.Aggregation, most: int) -> _core.Measurement:
-        return _core.make_measurement(
-            aggregation, loss, spacing, mode, precision, noise, most if apart is None else apart, kind, ends
-        )
+        return _core.make_measurement(aggregation, loss, spacing, *names, most if apart is None else apart, kind, ends)
 
     shown = words("snapping", (), {"epsilon": epsilon, "noise": None if noise == "laplace" else noise})
     return Step((_StepPart(shown, noise=measured),))
 
 
+_ranges = '(lower, upper), "none" or {"gamma": 0.01}'
+
+
 def _range(given: object) -> tuple[str, list[str | None]]:
     if given is None:
         return "own", [None, None]
-    if given == "none":
+    if isinstance(given, str) and given == "none":
         return "none", [None, None]
-    if isinstance(given, Mapping) and list(given) == ["gamma"]:
-        return "gamma", [text(given["gamma"], "gamma"), None]
-    if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
-        return "fixed", [None if end is None else exact(end, "range") for end in given]
-    raise InvalidArgument(f'range = {given!r}: must be (lower, upper), "none" or {{"gamma": 0.01}}', "range")
+    if isinstance(given, Mapping):
+        return "gamma", [text(entries(given, "range", "gamma")["gamma"], "gamma"), None]
+    return "fixed", [optional_exact(end, "range") for end in pair(given, "range", _ranges)]
 
 
 def _crossing(function: Callable[[Fraction], Number], parameter: str) -> Callable[[str], str]:
     """A map of distances as the library calls it: texts in, texts out."""
 
     def mapped(distance: str) -> str:
-        return str(Fraction(text(function(Fraction(distance)), parameter)))
+        return str(exact_fraction(function(Fraction(distance)), parameter))
 
     return mapped
 
@@ -310,19 +337,21 @@ class _Claim:
                 "claim nothing can be private",
                 "relation",
             )
-        if relation is None and (forward is not None or backward is not None):
-            raise InvalidArgument("forward: is a hint for a relation; stability is a map already", "forward")
+        hints = {"forward": optional_function(forward, "forward"), "backward": optional_function(backward, "backward")}
+        for name, hint in hints.items():
+            if relation is None and hint is not None:
+                raise InvalidArgument(f"{name}: is a hint for a relation; stability is a map already", name)
         self.number: str | None = None
         self.functions: tuple[object, ...] = ()
         if relation is not None:
-            claimed = relation
+            claimed = function_of(relation, "relation")
 
             def holds(d_in: str, d_out: str) -> bool:
                 return bool(claimed(Fraction(d_in), Fraction(d_out)))
 
-            hints = [None if hint is None else _crossing(hint, "relation") for hint in (forward, backward)]
-            self.functions = (holds, *hints)
-            self.relation = _core.predicate_relation(holds, *hints)
+            crossing = [None if hint is None else _crossing(hint, name) for name, hint in hints.items()]
+            self.functions = (holds, *crossing)
+            self.relation = _core.predicate_relation(holds, *crossing)
         elif callable(stability):
             mapped = _crossing(stability, "stability")
             self.functions = (mapped,)
@@ -334,9 +363,8 @@ class _Claim:
 
 def _own(function: Callable[..., object], name: str | None) -> str:
     """What a step of somebody else is called, wherever it is shown."""
-    if not callable(function):
-        raise InvalidArgument(f"function: is a {type(function).__name__}; give a function", "function")
-    called = getattr(function, "__qualname__", type(function).__name__) if name is None else text_of(name, "name")
+    own = getattr(function_of(function, "function"), "__qualname__", type(function).__name__)
+    called = own if name is None else text_of(name, "name")
     if not called or not called.isprintable():
         raise InvalidArgument("name: is empty or has characters that cannot be shown; ledgers keep it for auditors", "name")
     return f"{called} (claimed by its author, not proved)"
@@ -384,21 +412,18 @@ def transformation(
     def make(rows: _core.Rows) -> _core.Transformation:
         return _core.make_transformation(rows, transform, columns, called, claim.relation)
 
-    return Step((_StepPart(called, make, functions=(transform, *claim.functions)),))
+    return Step((_StepPart(called, make, functions=(transform, *claim.functions), keeps_rows=False),))
 
 
 def _output_columns(
     output: Column | Sequence[Column] | None, missing: bool
 ) -> list[tuple[str, str | None, str | None, bool]] | None:
+    may_miss = flag(missing, "missing")
     if output is None:
         return None
-    given = [output] if isinstance(output, Column) else list(output)
-    for column in given:
-        if not isinstance(column, Column):
-            raise InvalidArgument(
-                f"output: one is a {type(column).__name__}; give real(0, 1), integer() or text(), or a list of them", "output"
-            )
-    return [(*_column_text(column), bool(missing)) for column in given]
+    wanted = "real(0, 1), integer() or text(), or a list of them"
+    given = [output] if isinstance(output, Column) else listed(output, "output", wanted)
+    return [(*_column_text(of_class(column, Column, "output", wanted)), may_miss) for column in given]
 
 
 def aggregation(
@@ -438,27 +463,32 @@ def aggregation(
         name: what chains and ledgers call it; the function's own name unless given.
     """
     called = _own(function, name)
-    width = _whole(totals, "totals", 1)
-    dimension = width if finish is None else 1 if numbers is None else _whole(numbers, "numbers", 1)
+    width = whole(totals, "totals", 1)
+    given = optional_whole(numbers, "numbers", 1)
+    ending = optional_function(finish, "finish")
+    dimension = width if ending is None else given or 1
+    integral = flag(integer, "integer")
     spacing = optional_text(grid, "grid")
     claim = _Claim(stability, relation, forward, backward)
     held = claim.relation
     if claim.number is not None:
-        spacing, held = _core.rounded_stability(claim.number, spacing, integer, dimension)
-    elif spacing is None and not integer:
+        spacing, held = _core.rounded_stability(claim.number, spacing, integral, dimension)
+    elif spacing is None and not integral:
         raise InvalidArgument(
             'grid: is missing; give the power of two that the statistic is rounded to, grid="2^-20", or integer=True', "grid"
         )
-    ends = (None, None) if range is None else (exact(range[0], "range"), exact(range[1], "range"))
-    finishing = None if finish is None else _finishing(finish, dimension)
+    both = (None, None) if range is None else pair(range, "range", "(lower, upper)")
+    lower, upper = (None if range is None else exact(end, "range") for end in both)
+    finishing = None if ending is None else _finishing(ending, dimension)
 
     def add(row: Any) -> Number | Sequence[Number]:
         return function(row)
 
     def make(rows: _core.Rows) -> _core.Aggregation:
-        return _core.make_aggregation(
-            rows, add, width, finishing, dimension, spacing or "1", integer, ends[0], ends[1], called, held
-        )
+        with named(lower="range", upper="range", bounds="range"):
+            return _core.make_aggregation(
+                rows, add, width, finishing, dimension, spacing or "1", integral, lower, upper, called, held
+            )
 
     return Step((_StepPart(called, make, functions=(add, finishing, *claim.functions)),))
 

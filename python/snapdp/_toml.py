@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from . import _numbers
-from ._errors import InvalidArgument
+from ._arguments import listed, text_of
 
 _bare = re.compile(r"[A-Za-z0-9_-]+\Z")
+# Words, which no number becomes: NaN and what TOML has no number for would else be written as a text.
+_texts = frozenset((
+    "delimiter", "description", "format", "group_by", "mode", "name", "neighbors", "noise", "other", "privacy_unit", "title",
+    "type", "unit", "where",
+))  # fmt: skip
 _escapes = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
 
 
-def string(text: str, parameter: str) -> str:
-    text = text_of(text, parameter)
+def string(item: object, parameter: str) -> str:
+    text = text_of(item, parameter)
     return '"' + "".join(_escapes.get(c, c if ord(c) >= 32 and ord(c) != 127 else f"\\u{ord(c):04x}") for c in text) + '"'
 
 
@@ -36,18 +40,7 @@ def value(item: object, parameter: str) -> str:
         return _number(item, parameter)
     if getattr(item, "shape", None) == ():  # a scalar of NumPy
         return _number(item, parameter)
-    if isinstance(item, (set, frozenset)):  # in an order that is the same every time
-        item = _sorted(item, parameter)
-    return "[" + ", ".join(value(member, parameter) for member in item) + "]"
-
-
-def _sorted(members: Iterable[Any], parameter: str) -> list[object]:
-    try:
-        return sorted(members, key=lambda member: (isinstance(member, str), member))
-    except TypeError:
-        raise InvalidArgument(
-            f"{parameter}: is a set of what has no order; give a list of numbers or texts", parameter
-        ) from None
+    return "[" + ", ".join(value(member, parameter) for member in listed(item, parameter)) + "]"
 
 
 def _number(item: object, parameter: str) -> str:
@@ -80,12 +73,9 @@ def _decimal(item: object, parameter: str) -> str:
 
 def table(header: str, entries: Mapping[str, object]) -> str:
     """A table, without the keys whose value is None."""
-    lines = [f"{key(name, name)} = {value(item, name)}" for name, item in entries.items() if item is not None]
+    lines = [
+        f"{key(name, name)} = {string(item, name) if name in _texts else value(item, name)}"
+        for name, item in entries.items()
+        if item is not None
+    ]
     return "\n".join([header, *lines]) + "\n"
-
-
-def text_of(item: object, parameter: str) -> str:
-    """A name or words: a text, and nothing else."""
-    if isinstance(item, str):
-        return _numbers.whole_text(item, parameter)
-    raise InvalidArgument(f"{parameter}: is a {type(item).__name__}; give a text", parameter)

@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import Any, Union
 
 from . import _core, _files
-from ._errors import Error, InvalidArgument
-from ._numbers import Number, exact, fraction, optional_exact, optional_text, text
+from ._arguments import another_kind, flag, listed, optional_whole, pair, text_of, whole
+from ._errors import Error, InvalidArgument, named
+from ._numbers import Number, exact, exact_fraction, fraction, optional_exact, optional_text, text
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Audit(_files.Shown):
 
     def refutes(self, epsilon: Number) -> bool:
         """Whether a loss of at most `epsilon` is false, with the confidence of the audit."""
-        return Fraction(self.loss_lower_bound) > Fraction(text(epsilon, "epsilon"))
+        return Fraction(self.loss_lower_bound) > exact_fraction(epsilon, "epsilon")
 
 
 def _question(
@@ -150,10 +151,10 @@ def _question(
         optional_exact(lower, "lower"),
         optional_exact(upper, "upper"),
         exact(grid, "grid"),
-        mode,
-        precision,
-        noise,
-        integer,
+        text_of(mode, "mode"),
+        optional_whole(precision, "precision", 1),
+        text_of(noise, "noise"),
+        flag(integer, "integer"),
     )
 
 
@@ -238,10 +239,9 @@ def law(
         noise: "laplace", or "geometric" for integer statistics.
         integer: the statistic is an integer, as counts are: accuracies are those of integers.
     """
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise InvalidArgument(f"most = {most}: must be a whole number of outputs, at least 1", "most")
+    outputs = whole(most, "most", 1)
     asked = (epsilon, sensitivity, lower, upper, grid, mode, precision, noise, integer)
-    facts: Mapping[str, Any] = _core.law(_question(*asked), optional_exact(value, "value"), most)
+    facts: Mapping[str, Any] = _core.law(_question(*asked), optional_exact(value, "value"), outputs)
     return Law(**{**facts, "outputs": tuple(facts["outputs"])}, _asked=(*asked, value))
 
 
@@ -275,11 +275,12 @@ def bias(
         integer: the statistic is an integer, as counts are: accuracies are those of integers.
     """
     guesses = []
-    for guess in values:
-        number, weight = guess if isinstance(guess, tuple) else (guess, 1)
+    for guess in listed(values, "values", "a list of guesses, or of pairs of a guess and its weight"):
+        number, weight = pair(guess, "values", "pairs of a guess and its weight") if isinstance(guess, tuple) else (guess, 1)
         guesses.append((exact(number, "values"), text(weight, "values")))
     question = _question(epsilon, sensitivity, lower, upper, grid, mode, precision, noise, integer)
-    return Bias(**_core.bias(question, optional_exact(value, "value"), guesses))
+    with named(guess="value"):
+        return Bias(**_core.bias(question, optional_exact(value, "value"), guesses))
 
 
 def bound(
@@ -354,14 +355,12 @@ def compose(epsilons: Iterable[Union[Number, tuple[Number, int]]], *, delta: Num
         delta: the probability that the bound fails: 0 <= delta < 1.
     """
     losses = []
-    for loss in epsilons:
-        epsilon, count = loss if isinstance(loss, tuple) else (loss, 1)
-        if isinstance(count, bool) or not isinstance(count, int):
-            raise InvalidArgument(f"epsilons: a count is a {type(count).__name__}; give a whole number", "epsilons")
-        losses.append((text(epsilon, "epsilons"), count))
+    for loss in listed(epsilons, "epsilons", "a list of losses, or of pairs of a loss and how often"):
+        epsilon, count = pair(loss, "epsilons", "pairs of a loss and how often") if isinstance(loss, tuple) else (loss, 1)
+        losses.append((text(epsilon, "epsilons"), whole(count, "epsilons", 1)))
     facts: Mapping[str, Any] = _core.compose(losses, text(delta, "delta"))
     return Composition(
-        delta=Fraction(text(delta, "delta")),
+        delta=exact_fraction(delta, "delta"),
         basic=fraction(facts["basic"]),
         optimal=fraction(facts["optimal"]),
         optimal_at_least=fraction(facts["optimal_at_least"]),
@@ -381,7 +380,9 @@ def audit(first: Sequence[float], second: Sequence[float], *, alpha: Number = "0
 
 
 def _doubles(values: Any, parameter: str) -> Any:
-    try:
-        return array.array("d", values)
-    except (TypeError, OverflowError):
-        raise InvalidArgument(f"{parameter}: is a {type(values).__name__}; give a sequence of floats", parameter) from None
+    if not isinstance(values, (str, bytes, bytearray)):
+        try:
+            return array.array("d", values)
+        except (TypeError, OverflowError):
+            pass
+    raise another_kind(values, parameter, "a sequence of floats")

@@ -14,11 +14,14 @@ from fractions import Fraction
 from typing import Any
 
 from . import _core, _files
+from ._arguments import another_kind, listed, real, text_of, whole
 from ._chain import Aggregation, Measurement, Transformation
 from ._errors import InvalidArgument
 from ._numbers import fraction
 
 __all__ = ["Counterexample", "find_counterexample"]
+
+_most_rows = 65_536  # that the search makes
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,15 @@ def find_counterexample(
     """
     parts = [one._part for one in chain.aggregations] if isinstance(chain, Measurement) else []
     if not isinstance(chain, (Transformation, Aggregation, Measurement)):
-        raise InvalidArgument(
-            f"chain: is a {type(chain).__name__}; give one that starts at its rows, rows(...) >> ...", "chain"
-        )
-    options = (trials, seed, list(distances), [float(one) for one in reals], list(integers), list(texts))
+        raise another_kind(chain, "chain", "one that starts at its rows, rows(...) >> ...")
+    options = (
+        whole(trials, "trials", 1),
+        whole(seed, "seed", 0, 2**64 - 1),
+        _distances(distances),
+        [real(one, "reals") for one in listed(reals, "reals", "a list of numbers")],
+        [whole(one, "integers", -(2**63)) for one in listed(integers, "integers", "a list of whole numbers")],
+        [text_of(one, "texts") for one in listed(texts, "texts", "a list of texts")],
+    )
     for part in [chain._part, *parts]:
         found: Any = _core.find_counterexample(part, *options)
         if found is not None:
@@ -81,6 +89,13 @@ def find_counterexample(
                 raise KeyboardInterrupt
             return _counterexample(found)
     return None
+
+
+def _distances(given: object) -> list[int]:
+    distances = [whole(one, "distances", 1, _most_rows) for one in listed(given, "distances", "a list of whole numbers")]
+    if not distances:
+        raise InvalidArgument("distances: there are none; give numbers of rows, (1, 2)", "distances")
+    return distances
 
 
 def _counterexample(found: dict[str, Any]) -> Counterexample:

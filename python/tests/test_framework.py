@@ -340,6 +340,49 @@ def test_means_under_add_remove():
             both.mean(wrong, (0, 10))
 
 
+def test_means_know_what_they_are_made_of():
+    """Bounds, kinds and rows come from the parts: what is told otherwise is refused."""
+    noise = dp.snapping(epsilon=1)
+    rows = between(0, 10)
+    given = dp.Release(((100,), (-50.0,)), Fraction(2))
+
+    def mean(counted, summed, *arguments, **options):
+        return dp.sequential(counted >> noise, summed >> noise).mean(given, *arguments, **options)
+
+    good = mean(rows >> dp.count(), rows >> dp.centered_sum())
+    assert good.value == 4.5 and good == mean(rows >> dp.count(), rows >> dp.centered_sum(), (0, 10))
+    assert good == mean(reals() >> dp.count(), rows >> dp.centered_sum(), ("0", 10.0))  # no step leaves a row out
+    for bounds in ((0, 11), (-1, 10), (0, 5), (10, 0)):
+        with pytest.raises(dp.InvalidArgument, match="bounds") as refused:
+            mean(rows >> dp.count(), rows >> dp.centered_sum(), bounds)
+        assert refused.value.parameter == "bounds"
+    with pytest.raises(dp.Mismatch, match="^count: that part is centered_sum"):
+        mean(rows >> dp.centered_sum(), rows >> dp.centered_sum())
+    for other in (dp.sum(), dp.count(), dp.aggregation(float, stability=10, name="centered_sum()")):
+        with pytest.raises(dp.Mismatch, match="^sum: "):
+            mean(rows >> dp.count(), rows >> other)
+    with pytest.raises(dp.Mismatch, match="^count: "):
+        mean(rows >> dp.count(), rows >> dp.centered_sum(), count=1)
+    tenth = dp.rows(dp.real(), neighbors="add-remove", missing=False) >> dp.clamp("0.1", "0.3")
+    assert mean(tenth >> dp.count(), tenth >> dp.centered_sum(), ("0.1", "0.3")).value == pytest.approx(0.1)
+    whole = dp.rows(dp.integer(), neighbors="add-remove") >> dp.drop() >> dp.clamp("0.5", "9.5")
+    assert mean(whole >> dp.count(), whole >> dp.centered_sum(), (0, 10)) == good
+    missing = reals(missing=True)
+    kept = missing >> dp.drop() >> dp.clamp(0, 10)
+    assert mean(missing >> dp.drop() >> dp.count(), kept >> dp.centered_sum()) == good
+    for count in (missing >> dp.count(), missing >> dp.impute(0) >> dp.count()):
+        with pytest.raises(dp.Mismatch, match="count: counts other rows") as refused:
+            mean(count, kept >> dp.centered_sum())
+        assert refused.value.parameter == "count"
+    table = dp.rows({"x": dp.real(), "y": dp.real()}, neighbors="add-remove")
+    of_x = table["x"] >> dp.drop() >> dp.clamp(0, 10)
+    assert mean(of_x >> dp.count(), of_x >> dp.centered_sum()) == good
+    with pytest.raises(dp.Mismatch, match="other rows"):
+        mean(table["y"] >> dp.drop() >> dp.count(), of_x >> dp.centered_sum())
+    later = dp.sequential(kept >> dp.count() >> noise, kept >> (kept.output >> dp.centered_sum()) >> noise)
+    assert later.mean(given) == good
+
+
 # Data.
 
 one_by_one = {
@@ -798,7 +841,7 @@ refusals = {
     "moment": (lambda: public(4) >> dp.moment(order=9), "order"),
     "alpha": (lambda: (between(0, 1) >> dp.sum() >> dp.snapping(epsilon=1)).accuracy(0), "alpha"),
     "d_in": (lambda: between(0, 1).stability(-1), "d_in"),
-    "cast": (lambda: reals() >> dp.cast("x"), "type"),
+    "cast": (lambda: reals() >> dp.cast("x"), "types"),
 }  # fmt: skip
 
 

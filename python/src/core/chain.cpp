@@ -142,10 +142,13 @@ template <typename Part>
 void bind_with_bins(nb::module_& module, const char* name,
                     Part (*make)(const VectorDomain&, Metric, const Bins&)) {
   module.def(
-      name,
-      [make](const HeldRows& rows, const std::string& kind, const std::vector<std::string>& bins,
-             bool other) { return make(rows.domain, rows.metric, bins_of(kind, bins, other)); },
-      nb::arg("rows"), nb::arg("kind"), nb::arg("bins"), nb::arg("other"));
+      name, [make](const HeldRows& rows, const Bins& bins) { return make(rows.domain, rows.metric, bins); },
+      nb::arg("rows"), nb::arg("bins"));
+}
+
+void bind_bins(nb::module_& module) {
+  nb::class_<Bins>(module, "Bins").def_prop_ro("size", &Bins::size);
+  module.def("bins", &bins_of, nb::arg("kind"), nb::arg("bins"), nb::arg("other"));
 }
 
 void bind_transformations(nb::module_& module) {
@@ -217,14 +220,12 @@ void bind_aggregations(nb::module_& module) {
   // `inner` takes the rows of one group, without their key, and gives an aggregation of them.
   module.def(
       "make_grouped",
-      [](const HeldRows& rows, const std::string& kind, const std::vector<std::string>& keys, bool other,
-         const nb::object& inner) {
-        return make_grouped(rows.domain, rows.metric, bins_of(kind, keys, other),
-                            [&](const VectorDomain& rest, Metric metric) {
-                              return nb::cast<Aggregation>(inner(HeldRows{rest, metric}));
-                            });
+      [](const HeldRows& rows, const Bins& keys, const nb::object& inner) {
+        return make_grouped(rows.domain, rows.metric, keys, [&](const VectorDomain& rest, Metric metric) {
+          return nb::cast<Aggregation>(inner(HeldRows{rest, metric}));
+        });
       },
-      nb::arg("rows"), nb::arg("kind"), nb::arg("keys"), nb::arg("other"), nb::arg("inner"));
+      nb::arg("rows"), nb::arg("keys"), nb::arg("inner"));
   module.def(
       "make_hierarchy",
       [](const HeldRows& rows, const HierarchyLayout& layout) {
@@ -365,11 +366,10 @@ void bind_measurements(nb::module_& module) {
           nb::arg("d_in"))
       .def(
           "holds",
-          [](const HeldMeasurement& self, const std::string& d_in, const std::string& epsilon) {
-            return self.composition.privacy().holds(not_negative(d_in, "d_in"),
-                                                    not_negative(epsilon, "epsilon"));
+          [](const HeldMeasurement& self, const std::string& d_in, const std::string& d_out) {
+            return self.composition.privacy().holds(not_negative(d_in, "d_in"), not_negative(d_out, "d_out"));
           },
-          nb::arg("d_in"), nb::arg("epsilon"))
+          nb::arg("d_in"), nb::arg("d_out"))
       .def_prop_ro("price", [](const HeldMeasurement& self) { return to_string(self.composition.price()); })
       .def_prop_ro("metric",
                    [](const HeldMeasurement& self) { return to_string(self.composition.input_metric()); })
@@ -378,6 +378,13 @@ void bind_measurements(nb::module_& module) {
                      std::vector<std::vector<std::string>> columns;
                      for (const TablePart& part : self.parts) columns.push_back(part.columns);
                      return columns;
+                   })
+      .def_prop_ro("dimensions",
+                   [](const HeldMeasurement& self) {
+                     std::vector<std::size_t> dimensions;
+                     for (const TablePart& part : self.parts)
+                       dimensions.push_back(part.measurement.aggregation().output_domain().dimension);
+                     return dimensions;
                    })
       .def_prop_ro("types",
                    [](const HeldMeasurement& self) {
@@ -432,11 +439,21 @@ NoisyPart noisy(const HeldMeasurement& self, std::size_t part, const std::string
 // A part of a release: its number among the parts, and the released value.
 using ReleasedText = std::pair<std::size_t, std::string>;
 
+// Of the one column of the rows.
+std::optional<Bounds> bounds_of(const HeldRows& rows) {
+  const std::vector<AtomDomain>& columns = rows.domain.columns();
+  return columns.size() == 1 ? columns[0].bounds : std::nullopt;
+}
+
+bool has_bounds(const HeldRows& rows, const std::string& lower, const std::string& upper) {
+  const std::optional<Bounds> bounds = bounds_of(rows);
+  return bounds && *bounds == outward(lower, upper, rows.domain.columns()[0].type);
+}
+
 // The mean that a released count and centered sum give, and how far it may be off with probability 1 - alpha.
 std::pair<double, double> mean_of(const HeldMeasurement& self, const ReleasedText& count,
-                                  const ReleasedText& sum, const std::string& lower, const std::string& upper,
-                                  const std::string& alpha) {
-  const Bounds bounds = outward(lower, upper, AtomType::real);
+                                  const ReleasedText& sum, const HeldRows& summed, const std::string& alpha) {
+  const Bounds bounds = bounds_of(summed).value();
   const FailureRate rate(parse_rational(alpha, "alpha"));
   const nb::gil_scoped_release unlocked;
   const NoisyPart rows = noisy(self, count.first, count.second);
@@ -445,8 +462,8 @@ std::pair<double, double> mean_of(const HeldMeasurement& self, const ReleasedTex
 }
 
 void bind_results(nb::module_& module) {
-  module.def("mean_of", &mean_of, nb::arg("measurement"), nb::arg("count"), nb::arg("sum"), nb::arg("lower"),
-             nb::arg("upper"), nb::arg("alpha"));
+  module.def("mean_of", &mean_of, nb::arg("measurement"), nb::arg("count"), nb::arg("sum"), nb::arg("summed"),
+             nb::arg("alpha"));
   nb::class_<HierarchyLayout>(module, "HierarchyLayout")
       .def("with_public_total", &HierarchyLayout::with_public_total, nb::arg("rows"));
   module.def(
@@ -475,6 +492,7 @@ void bind_chain(nb::module_& module) {
           nb::arg("columns"), nb::arg("missing"), nb::arg("size").none(), nb::arg("neighbors"))
       .def_prop_ro("types", [](const HeldRows& self) { return types_of(self.domain); })
       .def_prop_ro("size", [](const HeldRows& self) { return self.domain.size(); })
+      .def("has_bounds", &has_bounds, nb::arg("lower"), nb::arg("upper"))
       .def_prop_ro("domain", [](const HeldRows& self) { return describe(Domain(self.domain)); })
       .def_prop_ro("metric", [](const HeldRows& self) { return to_string(self.metric); });
   // An exact number as people read it, rounded up: in few characters, and with at most so many digits.
@@ -487,6 +505,7 @@ void bind_chain(nb::module_& module) {
         return round_up_to_digits(parse_exact(number, "number"), digits);
       },
       nb::arg("number"), nb::arg("digits"));
+  bind_bins(module);
   bind_transformations(module);
   bind_aggregations(module);
   bind_measurements(module);

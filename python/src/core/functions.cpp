@@ -62,6 +62,11 @@ nb::list list_of(const Chunk& rows) {
               "function: " + name + " " + problem + "; correct it, or what is declared of it");
 }
 
+// Before it is looked into: an answer without members is not what the function owes.
+void require_members(nb::handle given, const std::string& name, const char* problem) {
+  if (PySequence_Check(given.ptr()) == 0 && !nb::hasattr(given, "__iter__")) refuse_result(name, problem);
+}
+
 // What a sequence holds, in one look: its length and its members may be code of anybody's.
 nb::tuple tuple_of(nb::handle sequence) {
   auto members = nb::steal<nb::tuple>(PySequence_Tuple(sequence.ptr()));
@@ -74,6 +79,7 @@ class Answer {
  public:
   Answer(const VectorDomain& domain, const nb::object& given, const std::string& name) {
     for (const AtomDomain& atom : domain.columns()) columns_.emplace_back(atom.type);
+    require_members(given, name, "gave no list of rows");
     for (const nb::handle row : given) add(row, name);
   }
   Chunk chunk() {
@@ -85,6 +91,7 @@ class Answer {
  private:
   void add(nb::handle row, const std::string& name) {
     if (columns_.size() == 1) return columns_[0].add(row, "function");
+    require_members(row, name, "gave a row that is no tuple of cells");
     const nb::tuple cells = tuple_of(row);
     if (cells.size() != columns_.size())
       refuse_result(name, "gave a row of another number of cells than its output has columns");
