@@ -107,7 +107,7 @@ Geometric::Geometric(const MechanismOptions& options)
 }
 
 Rational Geometric::loss_bound(const Rational& distance) const {
-  return distance / Rational(scale());
+  return checked_distance(distance) / Rational(scale());
 }
 
 Dyadic Geometric::clamp(const Dyadic& value) const {

@@ -65,7 +65,7 @@ Rational Mechanism::loss_bound(const Rational& distance, std::size_t differing) 
   const FloatEnvironment environment;
   if (const auto* precision = std::get_if<PrecisionSnapping>(&mechanism_))
     return precision->loss_bound(distance, differing);
-  return distance / noise().scale.exact();
+  return mechanism_internal::option_checks::checked_distance(distance) / noise().scale.exact();
 }
 
 bool Mechanism::loss_is_proved() const {

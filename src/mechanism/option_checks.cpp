@@ -53,6 +53,11 @@ double checked_scale(const Rational& epsilon, const Dyadic& sensitivity) {
   return scale;
 }
 
+const Rational& checked_distance(const Rational& distance) {
+  if (distance < 0) refuse("distance", shown(distance), "must not be negative: how far apart two values are");
+  return distance;
+}
+
 void check_order(const std::optional<double>& lower, const std::optional<double>& upper) {
   if (!lower || !upper) return;
   if (*lower > *upper) {

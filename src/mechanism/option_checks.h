@@ -24,6 +24,9 @@ Dyadic checked_sensitivity(const Dyadic& sensitivity);
 // sensitivity / epsilon, rounded up to a double: normal and finite.
 double checked_scale(const Rational& epsilon, const Dyadic& sensitivity);
 
+// Of two values: not negative. Returned as it is.
+const Rational& checked_distance(const Rational& distance);
+
 // lower < upper when there are both.
 void check_order(const std::optional<double>& lower, const std::optional<double>& upper);
 

@@ -78,7 +78,7 @@ Snapping::Snapping(const MechanismOptions& options)
 }
 
 Rational Snapping::loss_bound(const Rational& distance) const {
-  return distance / Rational(scale());
+  return checked_distance(distance) / Rational(scale());
 }
 
 const Dyadic& Snapping::clamp(const Dyadic& value) const {

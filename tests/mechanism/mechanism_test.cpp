@@ -26,6 +26,24 @@ TEST(Mechanism, PrecisionModeReleasesNoIntegers) {
   }
 }
 
+TEST(Mechanism, NoValuesAreLessThanNothingApart) {
+  MechanismOptions options{.epsilon = 1, .sensitivity = 1, .lower = 0, .upper = 100};
+  for (const NoiseKind noise : {NoiseKind::exact, NoiseKind::geometric, NoiseKind::notes}) {
+    options.noise = noise;
+    options.integer = noise == NoiseKind::geometric;
+    const Mechanism mechanism(options);
+    EXPECT_EQ(refused_parameter([&] { static_cast<void>(mechanism.loss_bound(Rational(-1, 3))); }),
+              "distance");
+    EXPECT_EQ(mechanism.loss_bound(0), 0);
+  }
+  options.integer = false;
+  options.noise = NoiseKind::exact;
+  EXPECT_EQ(refused_parameter([&] { static_cast<void>(Snapping(options).loss_bound(-1)); }), "distance");
+  EXPECT_EQ(refused_parameter([&] { static_cast<void>(Geometric(options).loss_bound(-1)); }), "distance");
+  EXPECT_EQ(refused_parameter([&] { static_cast<void>(PrecisionSnapping(options).loss_bound(-1)); }),
+            "distance");
+}
+
 // In every mode: what it finds is accurate enough, and the next smaller epsilon is not.
 TEST(EpsilonForAccuracy, IsTheLeastOfEveryMechanism) {
   const Rational unit(Integer(1), Integer(1) << 60);

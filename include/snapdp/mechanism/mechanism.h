@@ -40,7 +40,7 @@ class Mechanism {
   std::size_t coordinates() const { return noise().coordinates; }
   // What is proved for values at most `distance` apart; of vectors, in L1 and with coordinates() numbers that
   // differ. In precision mode this may exceed epsilon by about 2^-100 where only the notes' claim stays below
-  // it; see PrecisionSnapping.
+  // it; see PrecisionSnapping. Throws invalid_argument naming "distance" when it is negative.
   Rational loss_bound(const Rational& distance) const { return loss_bound(distance, coordinates()); }
   // The same for vectors that differ in `differing` numbers at most.
   Rational loss_bound(const Rational& distance, std::size_t differing) const;

@@ -103,7 +103,8 @@ class PrecisionSnapping {
   // Proved upper bound on the privacy loss between values at most sensitivity() apart, of which coordinates()
   // differ.
   Rational loss_bound() const { return loss_bound(sensitivity().rational()); }
-  // The same between values at most `distance` >= 0 apart.
+  // The same between values at most `distance` apart. Throws invalid_argument naming "distance" when it is
+  // negative.
   Rational loss_bound(const Rational& distance) const { return loss_bound(distance, coordinates()); }
   // The same between vectors at most `distance` apart in L1 that differ in `differing` numbers at most.
   Rational loss_bound(const Rational& distance, std::size_t differing) const;

@@ -86,7 +86,8 @@ class Snapping {
   // Upper bound on the privacy loss between values at most sensitivity() apart: sensitivity / scale, exactly;
   // at most epsilon().
   Rational loss_bound() const { return loss_bound(sensitivity().rational()); }
-  // The same between values at most `distance` >= 0 apart.
+  // The same between values at most `distance` apart. Throws invalid_argument naming "distance" when it is
+  // negative.
   Rational loss_bound(const Rational& distance) const;
 
   // A noisy value, exact: never wraps and never rounds beyond the grid. Throws io when the generator fails.

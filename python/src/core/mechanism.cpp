@@ -64,7 +64,7 @@ nb::class_<Kind> bind_kind(nb::module_& module, const char* name) {
       .def(
           "_loss_bound",
           [](const Kind& self, const std::optional<std::string>& distance) {
-            return to_string(distance ? self.loss_bound(not_negative(*distance, "distance"))
+            return to_string(distance ? self.loss_bound(parse_rational(*distance, "distance"))
                                       : self.loss_bound());
           },
           nb::arg("distance").none())

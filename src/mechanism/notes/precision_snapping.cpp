@@ -190,7 +190,7 @@ void PrecisionSnapping::choose_arithmetic(long precision) {
 }
 
 Rational PrecisionSnapping::loss_bound(const Rational& distance, std::size_t differing) const {
-  if (distance == 0) return 0;
+  if (checked_distance(distance) == 0) return 0;
   return distance / arithmetic_.scale.rational() + counted(differing) * excess_;
 }
 
