@@ -1,10 +1,16 @@
 // chain/parts against chain/kernels: what a chain (impute >> clamp >> sum) costs beyond the kernels it calls, on chunks
 // of 8 and of 2048 rows. The difference of the two times, for the same rows, is the overhead of one call.
+//
+// chain/release: a release of the sum of eight rows, which a budget in memory pays; chain/exact is all of it but the debit
+// and the noise.
 #include <benchmark/benchmark.h>
 
 #include <vector>
 
 #include "numeric/shared/row_kernels.h"
+#include "snapdp/framework/accountant.h"
+#include "snapdp/framework/composition.h"
+#include "snapdp/framework/measurement.h"
 #include "snapdp/numeric/exact_sum.h"
 #include "snapdp/statistics/statistics.h"
 
@@ -48,5 +54,33 @@ void parts(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(parts)->Name("chain/parts")->Arg(8)->Arg(2048);
+
+Measurement noisy_sum() {
+  const VectorDomain raw = untrusted_domain({AtomType::real});
+  const Transformation complete = make_impute(raw, symmetric_distance(), {Dyadic(50)});
+  return complete >> make_clamp(complete.output_domain(), symmetric_distance(), Bounds(0, 100)) >>
+         make_sum() >> make_snapping({.epsilon = "1/4"});
+}
+
+void exact(benchmark::State& state) {
+  const std::vector<double> rows = some_rows(8);
+  const Composition sum(noisy_sum());
+  for (auto _ : state) {
+    const std::vector<ExactPart> found = sum.exact(Chunk(rows));
+    benchmark::DoNotOptimize(found.data());
+  }
+}
+BENCHMARK(exact)->Name("chain/exact");
+
+void release(benchmark::State& state) {
+  const std::vector<double> rows = some_rows(8);
+  const Composition sum(noisy_sum());
+  InMemoryAccountant budget("1e12");
+  for (auto _ : state) {
+    const Release released = sum.release(Chunk(rows), budget);
+    benchmark::DoNotOptimize(released.values.data());
+  }
+}
+BENCHMARK(release)->Name("chain/release");
 
 }  // namespace

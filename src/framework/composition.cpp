@@ -286,9 +286,13 @@ std::size_t count_values(const std::vector<ExactPart>& parts) {
 std::size_t memory_after_the_debit(const std::vector<ExactPart>& parts, std::size_t postprocessings) {
   // A vector of values that grows by doubling takes 72 bytes a value, and a function has its argument and its result.
   constexpr std::size_t of_function = 256;
-  std::size_t bytes = std::size_t{1} << 20;  // small things
-  for (const ExactPart& part : parts) bytes += memory_to_draw(*part.measurement);
-  return bytes + count_values(parts) * postprocessings * of_function;
+  std::size_t bytes = count_values(parts) * postprocessings * of_function;
+  std::size_t of_decision = 0;
+  for (const ExactPart& part : parts) {
+    bytes += memory_to_draw(*part.measurement);
+    of_decision = std::max(of_decision, memory_to_decide(*part.measurement));
+  }
+  return bytes + of_decision;
 }
 
 }  // namespace

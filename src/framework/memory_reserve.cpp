@@ -1,6 +1,7 @@
 #include "framework/shared/memory_reserve.h"
 
 #include <algorithm>
+#include <array>
 
 namespace snapdp {
 
@@ -19,6 +20,25 @@ Integer framework_internal::most_steps(const Measurement& measurement) {
     reach += scale_by_power_of_two(Dyadic(mechanism.scale()), 64).rational();
   }
   return ceil(Rational(reach / mechanism.grid().spacing().rational())) + 1;
+}
+
+void framework_internal::MemoryReserve::touch_stack() {
+  constexpr std::size_t page = 4096;
+  std::array<char, 16 * page> stack;
+  volatile char* const bytes = stack.data();
+  for (std::size_t place = 0; place < stack.size(); place += page) bytes[place] = 0;
+}
+
+std::size_t framework_internal::memory_to_decide(const Measurement& measurement) {
+  // The fast path takes none of it. MPFR's logarithm, the constants that it keeps for the thread, and the numbers around it
+  // are some numbers of as many bits as tell one grid step, with 192 to spare for unlikely words: measured, at most 40 such
+  // numbers, and 3 KiB where they are short.
+  constexpr std::size_t numbers = 64;
+  constexpr std::size_t spare = 192;
+  constexpr std::size_t small_things = std::size_t{16} << 10;
+  const auto precision = static_cast<std::size_t>(measurement.mechanism().noise().precision);
+  const std::size_t bits = mpz_sizeinbase(most_steps(measurement).get_mpz_t(), 2) + precision + spare;
+  return small_things + numbers * (bits / 8);
 }
 
 std::size_t framework_internal::memory_to_draw(const Measurement& measurement) {

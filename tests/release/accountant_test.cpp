@@ -356,6 +356,46 @@ TEST_F(LedgerAccountantTest, AProcessWithTooLittleMemoryCostsNothingInForks) {
     EXPECT_GT(released, 0) << name;
   }
 }
+
+// Takes all memory that is left, once the release holds what follows the debit.
+class TakesAllMemory final : public BudgetAccountant {
+ public:
+  void debit(const Debit&) override { leave_memory(0); }
+};
+
+// Noise on grids so fine and so coarse that every number is decided in multiple precision, and where hardly any is.
+TEST_F(LedgerAccountantTest, WhatIsHeldForTheNoiseSufficesForItInForks) {
+  const VectorDomain column({{AtomType::real, false, false, Bounds(0, 100)}});
+  const Aggregation sum = make_sum(column, symmetric_distance());
+  std::vector<Dyadic> edges;
+  for (std::int64_t edge = 0; edge <= 5000; ++edge) edges.emplace_back(edge);
+  const Aggregation histogram = make_histogram(column, symmetric_distance(), Bins::edges(edges));
+  const RangeChoice range = RangeChoice::fixed(Rational(-1000), Rational(1000));
+  const std::vector<std::pair<Aggregation, NoiseOptions>> all = {
+      {sum, {.epsilon = "1/8"}},
+      {sum, {.epsilon = "1/8", .grid = GridChoice::parse("2^-1022", "grid")}},
+      {sum, {.epsilon = "1e-290", .grid = GridChoice::parse("2^1000", "grid")}},
+      {sum, {.epsilon = "1/8", .noise = NoiseKind::notes, .precision = 4096, .range = range}},
+      {sum, {.epsilon = "1/2", .noise = NoiseKind::notes, .range = range}},
+      {histogram, {.epsilon = "1/8"}},
+      {histogram, {.epsilon = "1e-290"}},
+      {histogram, {.epsilon = "1/8", .noise = NoiseKind::geometric}}};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Measurement measurement(all[i].first, all[i].second);
+    const Composition twice = make_postprocessing(
+        Composition(measurement), [](std::vector<Dyadic> values) { return values; }, "itself", Trusted{});
+    for (const Composition& release : {Composition(measurement), twice}) {
+      EXPECT_TRUE(succeeds_with_memory(
+          std::size_t{256} << 20, [] {},
+          [&] {
+            TakesAllMemory accountant;
+            const Release released = release.release(std::vector<double>{1, 2, 3}, accountant);
+            return released.values.size() == measurement.aggregation().output_domain().dimension;
+          }))
+          << i << ": " << release.description();
+    }
+  }
+}
 #endif
 
 // Chains may be described by any bytes; the ledger keeps text.

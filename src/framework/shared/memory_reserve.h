@@ -13,12 +13,14 @@
 
 namespace snapdp::framework_internal {
 
-// Had and touched, so that a system which has too little says so (std::bad_alloc) before anything is paid.
+// Had and touched, so that a system which has too little says so (std::bad_alloc) before anything is paid. So is some of
+// the stack, which the system gives page by page, too.
 class MemoryReserve {
  public:
-  explicit MemoryReserve(std::size_t bytes) : memory_(bytes, std::byte{1}) {}
+  explicit MemoryReserve(std::size_t bytes) : memory_(bytes, std::byte{1}) { touch_stack(); }
 
  private:
+  static void touch_stack();
   std::vector<std::byte> memory_;
 };
 
@@ -29,5 +31,9 @@ Integer most_steps(const Measurement& measurement);
 
 // How many bytes the noisy values may take beyond the exact ones in whose places they come.
 std::size_t memory_to_draw(const Measurement& measurement);
+
+// How many bytes it takes to decide one of them, which is given back before the next: in multiple precision, when the fast
+// path does not tell.
+std::size_t memory_to_decide(const Measurement& measurement);
 
 }  // namespace snapdp::framework_internal
