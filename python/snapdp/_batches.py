@@ -14,6 +14,9 @@ from ._numbers import is_decimal, is_flag, is_fraction, is_from
 
 def release(mechanism: _core.Snapping | _core.Geometric, value: Any) -> object:
     """What `Snapping.release` does with what is no int and no float. No message holds a value, which may be private."""
+    kind = type(value)
+    if kind.__name__ == "ndarray" and kind.__module__ == "numpy" and value.shape:  # at once, and no kind of array of its own
+        return _array(mechanism, value)
     if is_from(value, "numpy", "MaskedArray"):
         raise InvalidArgument("value: is a masked array, whose mask would be lost; give value.filled(...)", "value")
     if getattr(value, "dtype", None) is not None and hasattr(value, "shape") and not is_flag(value):
