@@ -90,6 +90,8 @@ class AllCommandsTest : public ToolTest {
         {"plan", {{"people.toml"}, {}}},
         {"explain", {{"people.toml"}, {}}},
         {"release", {{"people.toml"}, {{"--ledger", "people.ledger"}, {"--yes", std::nullopt}}}},
+        {"pushdown", {{"people.toml"}, {{"--dialect", "duckdb"}, {"--table", "people"}}}},
+        {"fold", {{"people.toml"}, {{"--data", "people.csv"}, {"--output", "part.state"}}}},
         {"report", {{"people.ledger"}, {{"--release", "1"}}}},
         {"ledger create", {{"new.ledger", "people.toml"}, {{"--epsilon", "1"}}}},
         {"ledger show", {{"people.ledger"}, {}}},

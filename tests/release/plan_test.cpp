@@ -57,6 +57,83 @@ Rational sensitivity(const PlannedStatistic& planned) {
   return planned.measurements.at(0).measurement.mechanism().sensitivity().rational();
 }
 
+TEST(Plan, PutsRealCellsOnAGridWhereThatIsAsked) {
+  const std::string head = add_remove_head;
+  const std::string declared =
+      replaced(head, "[budget]", "row_grid = \"auto\"\nexpected_size = 1000000\n[budget]");
+  const std::string mean = "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 100]\nepsilon = 1\n";
+  const auto grids = [&](const std::string& of_head, const std::string& keys) {
+    return plan_of(of_head, statistic("s", keys)).statistics().at(0).row_grids;
+  };
+  EXPECT_THAT(grids(head, mean), testing::IsEmpty());
+  // 64 is the largest power of two <= the width; 10 + ceil(log2(10^6 rows * budget 10)) = 34 bits below it.
+  EXPECT_THAT(grids(declared, mean), ElementsAre(Grid(6 - 34)));
+  // Of a private number of rows nobody guesses: 2^40 of them; and squares want one bit more.
+  EXPECT_THAT(grids(head, mean + "row_grid = \"auto\"\n"), ElementsAre(Grid(6 - 54 + 9)));
+  EXPECT_THAT(grids(declared, replaced(mean, "mean", "variance")), ElementsAre(Grid(6 - 35)));
+  EXPECT_THAT(grids(declared, mean + "row_grid = \"2^-3\"\n"), ElementsAre(Grid(-3)));
+  EXPECT_THAT(grids(declared, mean + "row_grid = \"none\"\n"), testing::IsEmpty());
+  EXPECT_THAT(grids(declared, mean + "type = \"integer\"\n"), testing::IsEmpty());
+  EXPECT_THAT(grids(declared, "kind = \"count\"\nepsilon = 1\n"), testing::IsEmpty());
+  EXPECT_THAT(
+      grids(declared, "kind = \"median\"\ncolumn = \"x\"\nbounds = [0, 100]\nresolution = 1\nepsilon = 1\n"),
+      testing::IsEmpty());
+  EXPECT_EQ(grids(declared,
+                  "kind = \"covariance\"\ncolumns = [\"x\", \"y\"]\nbounds = [[0, 100], [0, 1]]\n"
+                  "epsilon = 1\n")
+                .size(),
+            2U);
+}
+
+// Half a spacing for each of as many rows as are expected is below a thousandth of the noise.
+TEST(Plan, TheAutomaticRowGridIsFineBesideTheNoise) {
+  for (const std::string size : {"10", "1000", "30000000", "1000000000"}) {
+    const Plan plan = plan_of(
+        replaced(add_remove_head, "[budget]", "row_grid = \"auto\"\nexpected_size = " + size + "\n[budget]"),
+        statistic("s", "kind = \"sum\"\ncolumn = \"x\"\nbounds = [-3, 100]\nepsilon = 10\n"));
+    const PlannedStatistic& planned = plan.statistics().at(0);
+    const Rational moved = Rational(size) * planned.row_grids.at(0).spacing().rational() / 2;
+    EXPECT_LT(moved, planned.measurements.at(0).measurement.mechanism().scale() / 1024) << size;
+  }
+}
+
+TEST(Plan, TellsOfTheRowGridAndExplainsIt) {
+  const Plan plan = plan_of(change_one_head, statistic("age",
+                                                       "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 100]\n"
+                                                       "epsilon = 1\nrow_grid = \"2^-3\"\n"));
+  EXPECT_THAT(plan.to_table(),
+              HasSubstr("age: each cell is put on a grid first, at most 0.0625 from where it was"));
+  EXPECT_THAT(plan.explanation(), HasSubstr("middles of steps of 2^-3"));
+  EXPECT_EQ(Json::parse(plan.to_json())["statistics"][0]["row_grid"], Json({"0.125"}));
+  // The width, and with it the sensitivity, is as before; the range moves by half a spacing.
+  EXPECT_EQ(
+      sensitivity(plan.statistics().at(0)),
+      sensitivity(plan_of(change_one_head, statistic("age",
+                                                     "kind = \"mean\"\n"
+                                                     "column = \"x\"\nbounds = [0, 100]\nepsilon = 1\n"))
+                      .statistics()
+                      .at(0)));
+}
+
+TEST(Plan, RefusesRowGridsThatMakeNoSense) {
+  const std::string sum = "kind = \"sum\"\ncolumn = \"x\"\nbounds = [0, 100]\nepsilon = 1\n";
+  for (const std::string value : {"\"fine\"", "0.5", "\"3\"", "\"2^-60\"", "true"}) {
+    EXPECT_EQ(refusal(add_remove_head, statistic("s", sum + "row_grid = " + value + "\n")).parameter(),
+              "row_grid")
+        << value;
+  }
+  EXPECT_EQ(refusal(add_remove_head, statistic("s", "kind = \"count\"\nepsilon = 1\nrow_grid = \"auto\"\n"))
+                .parameter(),
+            "row_grid");
+  EXPECT_EQ(
+      refusal(add_remove_head, statistic("s", sum + "type = \"integer\"\nrow_grid = \"auto\"\n")).parameter(),
+      "row_grid");
+  EXPECT_EQ(
+      refusal(replaced(add_remove_head, "[budget]", "row_grid = \"2^-3\"\n[budget]"), statistic("s", sum))
+          .parameter(),
+      "row_grid");
+}
+
 TEST(Plan, EveryKindHasTheSensitivityOfItsTable) {
   const Plan plan = plan_of(
       change_one_head,
