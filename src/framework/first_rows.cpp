@@ -51,15 +51,32 @@ std::string_view FirstRows::Waiting::record() const {
   return {place + sizeof size, size};
 }
 
-void FirstRows::add(std::string_view name, const Row& row) {
+FirstRows::Name FirstRows::named(std::string_view text) {
+  return {text, hash_content(RowHashKey::groups, text)};
+}
+
+void FirstRows::add(const Name& name, const Row& row) {
   Unit& of = unit(name);
-  if (of.trimmed) {
-    const Waiting& last = of.rows[max_rows_ - 1];
-    if (row.hash > last.hash || (row.hash == last.hash && row.record >= last.record())) return;
-  }
+  if (comes_too_late(of, row)) return;
   if (of.count == of.capacity) enlarge(of, std::max(of.count + 1, std::min(2 * of.count, most_waiting())));
   of.rows[of.count] = {row.hash, write(row.record)};
   if (++of.count == most_waiting()) trim(of);
+}
+
+bool FirstRows::comes_too_late(const Unit& unit, const Row& row) const {
+  if (!unit.trimmed || row.hash < unit.last) return false;
+  return row.hash > unit.last || row.record >= unit.rows[max_rows_ - 1].record();
+}
+
+void FirstRows::fetch_slot(const Name& name) const {
+  if (!index_.empty()) __builtin_prefetch(&index_[slot_of(name.hash)]);
+}
+
+void FirstRows::fetch_unit(const Name& name) const {
+  const Unit* const unit = index_.empty() ? nullptr : index_[slot_of(name.hash)];
+  if (unit == nullptr) return;
+  __builtin_prefetch(unit);
+  __builtin_prefetch(unit + 1);  // its name
 }
 
 void FirstRows::list(std::size_t unit, std::vector<Row>& rows) const {
@@ -76,16 +93,15 @@ std::size_t FirstRows::bytes() const {
   return names_.bytes() + rows_.bytes() + pointers;
 }
 
-FirstRows::Unit& FirstRows::unit(std::string_view name) {
+FirstRows::Unit& FirstRows::unit(const Name& name) {
   if (index_.size() <= 2 * units_.size()) enlarge_index();
-  const std::uint64_t hash = hash_content(RowHashKey::rows, name);
-  std::size_t slot = hash & (index_.size() - 1);
+  std::size_t slot = slot_of(name.hash);
   for (; index_[slot] != nullptr; slot = (slot + 1) & (index_.size() - 1)) {
-    if (index_[slot]->hash == hash && index_[slot]->name == name) return *index_[slot];
+    if (index_[slot]->hash == name.hash && index_[slot]->name() == name.text) return *index_[slot];
   }
-  char* const place = names_.allocate(sizeof(Unit) + name.size());
-  std::copy(name.begin(), name.end(), place + sizeof(Unit));
-  Unit* const added = ::new (static_cast<void*>(place)) Unit{hash, {place + sizeof(Unit), name.size()}};
+  char* const place = names_.allocate(sizeof(Unit) + name.text.size());
+  std::copy(name.text.begin(), name.text.end(), place + sizeof(Unit));
+  Unit* const added = ::new (static_cast<void*>(place)) Unit{name.hash, name.text.size()};
   units_.push_back(added);
   index_[slot] = added;
   return *added;
@@ -134,6 +150,7 @@ void FirstRows::trim(Unit& unit) {
   for (const Waiting* taken = behind; taken != end; ++taken) live_ -= room_of(taken->record().size());
   unit.count = static_cast<std::size_t>(max_rows_);
   unit.trimmed = true;
+  unit.last = behind[-1].hash;
   if (rows_.used() - live_ > live_ / 2 + idle_bytes) compact();
 }
 

@@ -54,17 +54,22 @@ void UnitStore::add(std::span<const Column> columns, std::size_t count, const st
   // The rows of each shard, one after the other, so that each is locked once.
   std::array<std::uint32_t, block_rows> order;
   std::array<std::size_t, shard_count + 1> starts{};
-  for (std::size_t row = 0; row < rows; ++row) ++starts[written[row].shard + 1];
+  for (std::size_t row = 0; row < rows; ++row) ++starts[shard_of(written[row].unit) + 1];
   std::partial_sum(starts.begin(), starts.end(), starts.begin());
   std::array<std::size_t, shard_count + 1> next = starts;
   for (std::size_t row = 0; row < rows; ++row)
-    order[next[written[row].shard]++] = static_cast<std::uint32_t>(row);
+    order[next[shard_of(written[row].unit)]++] = static_cast<std::uint32_t>(row);
   for (std::size_t i = 0; i < shard_count; ++i) {
     if (starts[i] == starts[i + 1]) continue;
-    const std::lock_guard lock(shards_[i]->mutex);
-    for (std::size_t k = starts[i]; k < starts[i + 1]; ++k)
-      shards_[i]->rows.add(written[order[k]].unit, written[order[k]].row);
+    shards_[i]->add(written, std::span(order).subspan(starts[i], starts[i + 1] - starts[i]));
   }
+}
+
+void UnitStore::Shard::add(std::span<const Written> block, std::span<const std::uint32_t> places) {
+  const std::lock_guard lock(mutex);
+  for (const std::uint32_t place : places) rows.fetch_slot(block[place].unit);
+  for (const std::uint32_t place : places) rows.fetch_unit(block[place].unit);
+  for (const std::uint32_t place : places) rows.add(block[place].unit, block[place].row);
 }
 
 std::size_t UnitStore::write(std::span<const Column> columns, std::size_t count, const std::uint8_t* keeps,
@@ -98,10 +103,9 @@ std::size_t UnitStore::write(std::span<const Column> columns, std::size_t count,
   };
   for (std::size_t row = 0; row < rows; ++row) {
     const Place& place = places[row];
-    written[row].unit = part(place.unit, place.unit_end);
+    written[row].unit = FirstRows::named(part(place.unit, place.unit_end));
     written[row].row = {hash_content(RowHashKey::rows, part(place.begin, place.content_end)),
                         part(place.begin, place.end)};
-    written[row].shard = hash_content(RowHashKey::groups, written[row].unit) % shard_count;
   }
   return rows;
 }

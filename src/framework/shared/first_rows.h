@@ -26,11 +26,23 @@ class FirstRows {
     }
   };
 
-  // A row of the unit with this name, any bytes. `row.record` starts with the content that `row.hash` is the hash of.
-  void add(std::string_view name, const Row& row);
+  // The name of a unit, any bytes.
+  struct Name {
+    std::string_view text;
+    std::uint64_t hash;
+  };
+  static Name named(std::string_view text);
+
+  // A row of the unit with this name. `row.record` starts with the content that `row.hash` is the hash of.
+  void add(const Name& name, const Row& row);
+  void add(std::string_view name, const Row& row) { add(named(name), row); }
+  // Nearly all the time that add() takes is waiting for memory, unless that has been asked for: for some rows by the
+  // first of these, then for all of them by the second.
+  void fetch_slot(const Name& name) const;
+  void fetch_unit(const Name& name) const;
 
   std::size_t units() const { return units_.size(); }
-  std::string_view name(std::size_t unit) const { return units_[unit]->name; }
+  std::string_view name(std::size_t unit) const { return units_[unit]->name(); }
   // Appends the rows that are kept of a unit, in no order; none comes more often than it was added. Their records live
   // until the next add().
   void list(std::size_t unit, std::vector<Row>& rows) const;
@@ -65,16 +77,22 @@ class FirstRows {
     Row row() const { return {hash, record()}; }
   };
 
+  // The name's bytes follow it.
   struct Unit {
     std::uint64_t hash;  // of the name
-    std::string_view name;
-    Waiting* rows = nullptr;
+    std::size_t name_size;
+    bool trimmed = false;    // then no row comes after rows[max_rows - 1] any more
+    std::uint64_t last = 0;  // the hash of that row
     std::size_t count = 0;
     std::size_t capacity = 0;
-    bool trimmed = false;  // then no row comes after rows[max_rows - 1] any more
+    Waiting* rows = nullptr;
+
+    std::string_view name() const { return {reinterpret_cast<const char*>(this + 1), name_size}; }
   };
 
-  Unit& unit(std::string_view name);
+  bool comes_too_late(const Unit& unit, const Row& row) const;
+  Unit& unit(const Name& name);
+  std::size_t slot_of(std::uint64_t hash) const { return hash & (index_.size() - 1); }
   void enlarge_index();
   const char* write(std::string_view record);
   // How many rows of a unit wait before some are taken away.

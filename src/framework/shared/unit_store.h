@@ -73,20 +73,22 @@ class UnitStore {
   };
 
  private:
+  // A row of a block.
+  struct Written {
+    FirstRows::Name unit;
+    FirstRows::Row row;
+  };
+
   // Units are spread over so many shards, so that threads seldom wait for each other.
-  static constexpr std::size_t shard_count = 64;
+  static constexpr unsigned shard_bits = 6;
+  static constexpr std::size_t shard_count = std::size_t{1} << shard_bits;
+  static std::size_t shard_of(const FirstRows::Name& unit) { return unit.hash >> (64 - shard_bits); }
   struct Shard {
     explicit Shard(std::uint64_t max_rows) : rows(max_rows) {}
+    void add(std::span<const Written> block, std::span<const std::uint32_t> places);
     std::mutex mutex;
     FirstRows rows;
   };
-  // A row of a block.
-  struct Written {
-    std::string_view unit;
-    FirstRows::Row row;
-    std::size_t shard;
-  };
-
   std::size_t write(std::span<const Column> columns, std::size_t count, const std::uint8_t* keeps,
                     std::string& text, std::span<Written> written) const;
 
