@@ -47,29 +47,75 @@ std::size_t UnitStore::bytes() const {
   return sum;
 }
 
-void UnitStore::add(std::span<const Column> columns, std::size_t count, const std::uint8_t* keeps) {
-  std::string text;
-  std::array<Written, block_rows> written;
-  const std::size_t rows = write(columns, count, keeps, text, written);
-  // The rows of each shard, one after the other, so that each is locked once.
+// The rows of each shard come one after the other, so that each is locked once.
+template <typename Action>
+void UnitStore::for_shards(std::span<const Written> block, const Action& action) {
   std::array<std::uint32_t, block_rows> order;
   std::array<std::size_t, shard_count + 1> starts{};
-  for (std::size_t row = 0; row < rows; ++row) ++starts[shard_of(written[row].unit) + 1];
+  for (const Written& row : block) ++starts[shard_of(row.unit) + 1];
   std::partial_sum(starts.begin(), starts.end(), starts.begin());
   std::array<std::size_t, shard_count + 1> next = starts;
-  for (std::size_t row = 0; row < rows; ++row)
-    order[next[shard_of(written[row].unit)]++] = static_cast<std::uint32_t>(row);
+  for (std::size_t row = 0; row < block.size(); ++row)
+    order[next[shard_of(block[row].unit)]++] = static_cast<std::uint32_t>(row);
   for (std::size_t i = 0; i < shard_count; ++i) {
     if (starts[i] == starts[i + 1]) continue;
-    shards_[i]->add(written, std::span(order).subspan(starts[i], starts[i + 1] - starts[i]));
+    const std::lock_guard lock(shards_[i]->mutex);
+    const auto places = std::span<const std::uint32_t>(order).subspan(starts[i], starts[i + 1] - starts[i]);
+    shards_[i]->fetch(block, places);
+    action(*shards_[i], places);
   }
 }
 
-void UnitStore::Shard::add(std::span<const Written> block, std::span<const std::uint32_t> places) {
-  const std::lock_guard lock(mutex);
+void UnitStore::add(std::span<const Column> columns, std::size_t count, const std::uint8_t* keeps) {
+  std::string text;
+  std::array<Written, block_rows> written;
+  const std::span<const Written> block(written.data(), write(columns, count, keeps, text, written));
+  for_shards(block, [&](Shard& shard, std::span<const std::uint32_t> places) { add(shard, block, places); });
+}
+
+void UnitStore::add(Shard& shard, std::span<const Written> block, std::span<const std::uint32_t> places) {
+  const std::size_t before = shard.rows.bytes();
+  if (reads_again_ && shard.rows.has_records()) shard.rows.forget_records();
+  for (const std::uint32_t place : places) shard.rows.add(block[place].unit, block[place].row);
+  bytes_ += shard.rows.bytes() - before;  // modulo 2^64
+  if (bytes_ > layout_.most_bytes) reads_again_ = true;
+}
+
+void UnitStore::Shard::fetch(std::span<const Written> block, std::span<const std::uint32_t> places) const {
   for (const std::uint32_t place : places) rows.fetch_slot(block[place].unit);
   for (const std::uint32_t place : places) rows.fetch_unit(block[place].unit);
-  for (const std::uint32_t place : places) rows.add(block[place].unit, block[place].row);
+}
+
+void UnitStore::settle() {
+  for (const std::unique_ptr<Shard>& shard : shards_) shard->rows.settle();
+}
+
+bool UnitStore::choose(std::span<const Column> columns, std::size_t count, std::uint8_t* keeps) {
+  std::string text;
+  std::array<Written, block_rows> written;
+  const std::span<const Written> block(written.data(), write(columns, count, nullptr, text, written));
+  bool known = true;
+  for_shards(block, [&](Shard& shard, std::span<const std::uint32_t> places) {
+    known = shard.choose(block, places, keeps) && known;
+  });
+  return known;
+}
+
+bool UnitStore::Shard::choose(std::span<const Written> block, std::span<const std::uint32_t> places,
+                              std::uint8_t* keeps) {
+  bool known = true;
+  for (const std::uint32_t place : places) {
+    const auto& [unit, row] = block[place];
+    const FirstRows::Taken taken = rows.take(unit, row);
+    keeps[place] = taken == FirstRows::Taken::yes;
+    known = known && taken != FirstRows::Taken::unknown;
+  }
+  return known;
+}
+
+bool UnitStore::has_ties() const {
+  return std::any_of(shards_.begin(), shards_.end(),
+                     [](const std::unique_ptr<Shard>& shard) { return shard->rows.has_ties(); });
 }
 
 std::size_t UnitStore::write(std::span<const Column> columns, std::size_t count, const std::uint8_t* keeps,
@@ -111,11 +157,13 @@ std::size_t UnitStore::write(std::span<const Column> columns, std::size_t count,
 }
 
 std::optional<std::string_view> UnitStore::Cursor::next() {
-  if (next_ == of_unit_.size() && !find_unit()) return std::nullopt;
+  while (next_ == of_unit_.size()) {
+    if (!find_unit()) return std::nullopt;
+  }
   return of_unit_[next_++].record;
 }
 
-// The next unit, if there is one. It has rows.
+// The next unit, if there is one.
 bool UnitStore::Cursor::find_unit() {
   while (shard_ == nullptr || unit_ == shard_->units()) {
     const std::size_t shard = (*next_shard_)++;

@@ -143,6 +143,48 @@ TEST(DuckdbSelection, GivesTheRowsOfThePlainSelectionParallel) {
   }
 }
 
+// The same when the rows are more than may be held, from the first on or from somewhere in the middle.
+TEST(DuckdbSelection, GivesTheSameRowsWhenItReadsTwiceParallel) {
+  std::mt19937_64 engine(18);
+  const ScratchFolder folder;
+  for (const std::size_t count : std::vector<std::size_t>{0, 1, 40, 2050, 8000}) {
+    std::vector<Row> rows = random_rows(engine, count);
+    write_both(folder, rows);
+    const std::vector<std::pair<std::string, MemorySource>> sources{{"t.csv", memory_csv(rows)},
+                                                                    {"t.parquet", memory_parquet(rows)}};
+    for (const auto& [file, plain] : sources) {
+      MemorySource memory = plain;
+      for (const std::string unit : {"pid", "k", "x"}) {
+        for (const std::size_t most_bytes : {0U, 100'000U}) {
+          RowSelection selection;
+          if (engine() % 2 == 0) selection.where = some_condition();
+          selection.unit = {unit, std::array{1U, 2U, 4U, 300U}.at(engine() % 4)};
+          std::vector<Wanted> wanted{{{"x"}, {real}}, {{"k", "s"}, {integer, text}}, {{}, {}}};
+          if (engine() % 3 == 0) wanted.resize(1);  // most rows of a unit are alike
+          const unsigned threads = std::array{1U, 2U, 8U}.at(engine() % 3);
+          const auto source = open_duckdb_source(
+              {.path = (folder.path() / file).string(), .threads = threads, .unit_memory = most_bytes});
+          ASSERT_EQ(see(*source, selection, wanted, count), see(memory, selection, wanted, count))
+              << file << ", unit " << unit << ", at most " << selection.unit->max_rows << " of " << count
+              << " rows, " << most_bytes << " bytes, " << threads << " threads";
+        }
+      }
+    }
+  }
+}
+
+// Limits on groups are carried out in one reading, whatever it takes.
+TEST(DuckdbSelection, LimitsGroupsWithoutReadingTwice) {
+  std::mt19937_64 engine(19);
+  const ScratchFolder folder;
+  const std::vector<Row> rows = random_rows(engine, 3000);
+  MemorySource memory = memory_csv(rows);
+  const RowSelection selection{std::nullopt, RowSelection::UnitLimit{"pid", 3}};
+  const std::vector<Wanted> wanted{{{"x"}, {real}}, {{"s"}, {text}, FoldRequest::GroupLimit{"s", 2, 1}}};
+  const auto source = open_duckdb_source({.path = folder.write("t.csv", csv_of(rows)), .unit_memory = 0});
+  EXPECT_EQ(see(*source, selection, wanted, rows.size()), see(memory, selection, wanted, rows.size()));
+}
+
 // Units of thousands of rows, most of them equal to others, against limits on both sides of their sizes.
 TEST(DuckdbSelection, LimitsLargeUnitsAsThePlainSelectionDoesParallel) {
   std::mt19937_64 engine(16);
@@ -161,8 +203,14 @@ TEST(DuckdbSelection, LimitsLargeUnitsAsThePlainSelectionDoesParallel) {
         const RowSelection selection{std::nullopt, RowSelection::UnitLimit{"pid", most}};
         const std::vector<Wanted> wanted{{{"pid", "k"}, {text, integer}},
                                          {{"k", "s"}, {text, text}, FoldRequest::GroupLimit{"s", 2, 25}}};
-        const auto source = open_duckdb_source({.path = path, .threads = static_cast<unsigned>(units % 4)});
-        ASSERT_EQ(see(*source, selection, wanted, rows.size()), see(memory, selection, wanted, rows.size()))
+        const auto threads = static_cast<unsigned>(units % 4);
+        const auto source = open_duckdb_source({.path = path, .threads = threads});
+        const Seen expected = see(memory, selection, wanted, rows.size());
+        ASSERT_EQ(see(*source, selection, wanted, rows.size()), expected)
+            << units << " units, " << values << " values, at most " << most << " rows";
+        const auto twice = open_duckdb_source({.path = path, .threads = threads, .unit_memory = 0});
+        ASSERT_EQ(see(*twice, selection, {wanted[0]}, rows.size()),
+                  see(memory, selection, {wanted[0]}, rows.size()))
             << units << " units, " << values << " values, at most " << most << " rows";
       }
     }
@@ -184,10 +232,12 @@ TEST(DuckdbSelection, BreaksTiesOfHashesByContent) {
   ASSERT_EQ(expected.at(0).size(), 1U);
   const ScratchFolder folder;
   for (const std::size_t first : {0U, 1U}) {
-    const auto source = open_duckdb_source(
-        {.path = write_parquet(folder, "SELECT 1 AS u, unnest([" + std::to_string(values[first]) + ", " +
-                                           std::to_string(values[1 - first]) + "]) AS v")});
-    EXPECT_EQ(see(*source, selection, {{{"v"}, {integer}}}, 2), expected);
+    const std::string path = write_parquet(folder, "SELECT 1 AS u, unnest([" + std::to_string(values[first]) +
+                                                       ", " + std::to_string(values[1 - first]) + "]) AS v");
+    for (const std::size_t most_bytes : {0U, 1U << 20}) {
+      const auto source = open_duckdb_source({.path = path, .unit_memory = most_bytes});
+      EXPECT_EQ(see(*source, selection, {{{"v"}, {integer}}}, 2), expected) << most_bytes;
+    }
   }
 }
 
@@ -205,9 +255,16 @@ TEST(DuckdbSelection, TotalsDoNotDependOnTheOrderOfRowsParallel) {
     write_both(folder, rows);
     for (const std::string file : {"t.csv", "t.parquet"}) {
       // In CSV and Parquet the cells of x, and so the choice of rows, differ.
-      const auto source = open_duckdb_source({.path = (folder.path() / file).string(), .threads = 4});
+      const std::string path = (folder.path() / file).string();
+      const auto source = open_duckdb_source({.path = path, .threads = 4});
       const FoldResult result = source->fold(selection, requests, {});
-      bytes[file == "t.csv"].insert(sum.to_bytes(result.states.at(0)) + sum.to_bytes(result.states.at(1)));
+      const std::string first = sum.to_bytes(result.states.at(0));
+      bytes[file == "t.csv"].insert(first + sum.to_bytes(result.states.at(1)));
+      // The content is the same, as s is in the condition.
+      const auto twice = open_duckdb_source({.path = path, .threads = 4, .unit_memory = 10'000});
+      const FoldResult again = twice->fold(selection, {requests.data(), 1}, {});
+      EXPECT_EQ(sum.to_bytes(again.states.at(0)), first);
+      EXPECT_EQ(again.rows, result.rows);
     }
     std::shuffle(rows.begin(), rows.end(), engine);
   }
@@ -386,7 +443,8 @@ TEST(DuckdbSelection, TakesMalformedRowsForRowsOfNulls) {
 // ---- Memory ---------------------------------------------------------------------------------------------------------
 
 // The bytes that the engine holds for the rows of a file whose first column is the unit.
-std::size_t bytes_held(const std::string& path, std::uint64_t max_rows, unsigned threads) {
+std::size_t bytes_held(const std::string& path, std::uint64_t max_rows, unsigned threads,
+                       std::size_t most_bytes = ~std::size_t{0}) {
   const engines_internal::Connection connection({.threads = threads});
   const std::unique_ptr<const engines_internal::Table> table = engines_internal::open_csv(path, ',');
   const std::unique_ptr<const engines_internal::Scan> scan = table->scan(connection);
@@ -395,8 +453,10 @@ std::size_t bytes_held(const std::string& path, std::uint64_t max_rows, unsigned
     limits.cells.push_back(engines_internal::exact_cell_input(*table, column.name));
   limits.content_cells = limits.cells.size();
   limits.max_rows = max_rows;
+  limits.most_bytes = most_bytes;
   const engines_internal::UnitRows rows(connection, limits);
   connection.run("SELECT " + rows.keep().call() + " FROM " + scan->from());
+  EXPECT_EQ(rows.reads_again(), most_bytes < ~std::size_t{0});
   return rows.bytes();
 }
 
@@ -443,6 +503,20 @@ TEST(DuckdbSelection, HoldsNoMoreMemoryWhenUnitsAreScatteredParallel) {
   EXPECT_LT(scattered, units * 400);
 }
 
+TEST(DuckdbSelection, HoldsHashesWhereRowsAreTooMuchParallel) {
+  constexpr std::size_t units = 2000;
+  constexpr std::size_t rows_each = 20;
+  constexpr std::size_t length = 300;
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (std::size_t i = 0; i < units * rows_each; ++i)
+    rows.emplace_back(std::to_string(i % units), std::to_string(i) + std::string(length, 'x'));
+  const ScratchFolder folder;
+  const std::string path = folder.write("t.csv", pairs_csv(rows));
+  EXPECT_GT(bytes_held(path, rows_each, 4), units * rows_each * length);
+  // Of each unit an array with room for twice as many hashes, its name and its place; of each of 64 shards some idle room.
+  EXPECT_LT(bytes_held(path, rows_each, 4, 1'000'000), units * (rows_each * 2 * 16 + 500) + 64 * 32'768);
+}
+
 // ---- Refusals -------------------------------------------------------------------------------------------------------
 
 TEST(DuckdbSelection, RefusesWhatCannotBeSelected) {
@@ -483,15 +557,54 @@ TEST(DuckdbSelection, RefusesWhatCannotBeSelected) {
 TEST(DuckdbSelection, ProgressRisesOverAllPasses) {
   std::mt19937_64 engine(15);
   const ScratchFolder folder;
-  const auto source =
-      open_duckdb_source({.path = folder.write("t.csv", csv_of(random_rows(engine, 50'000))), .threads = 2});
+  const std::string path = folder.write("t.csv", csv_of(random_rows(engine, 50'000)));
   const Aggregation count = make_count(untrusted_domain({}), symmetric_distance());
   const std::vector<FoldRequest> requests{{{}, &count}, {{}, &count, FoldRequest::GroupLimit{"s", 1}}};
-  std::vector<double> percents;
-  source->fold({std::nullopt, RowSelection::UnitLimit{"pid", 1}}, requests,
-               [&](double percent) { percents.push_back(percent); });
-  EXPECT_TRUE(std::is_sorted(percents.begin(), percents.end()));
-  for (const double percent : percents) EXPECT_TRUE(percent >= 0 && percent <= 100) << percent;
+  for (const std::size_t passes : {1U, 2U}) {  // the first request alone may be read twice
+    const auto source = open_duckdb_source({.path = path, .threads = 2, .unit_memory = 0});
+    std::vector<double> percents;
+    source->fold({std::nullopt, RowSelection::UnitLimit{"pid", 1}}, {requests.data(), passes},
+                 [&](double percent) { percents.push_back(percent); });
+    EXPECT_TRUE(std::is_sorted(percents.begin(), percents.end()));
+    for (const double percent : percents) EXPECT_TRUE(percent >= 0 && percent <= 100) << percent;
+  }
+}
+
+// A file that is read twice must be the same both times.
+TEST(DuckdbSelection, RefusesFilesThatChangeBetweenReadings) {
+  const ScratchFolder folder;
+  const std::string path = write_parquet(folder, "SELECT 1 AS u, unnest([1, 2, 3]) AS v");
+  const engines_internal::Connection connection({.file = path});
+  const std::unique_ptr<const engines_internal::Table> table =
+      engines_internal::open_parquet(connection, path);
+  const std::unique_ptr<const engines_internal::Scan> scan = table->scan(connection);
+  scan->finish();
+  std::filesystem::last_write_time(path,
+                                   std::filesystem::last_write_time(path) + std::chrono::milliseconds(1));
+  const Error error = error_of([&] { scan->finish(); });
+  EXPECT_EQ(error.code(), ErrorCode::io);
+  EXPECT_EQ(error.parameter(), "path");
+  EXPECT_THAT(error.what(), HasSubstr("changed while it was read"));
+}
+
+// Rows that were not there the first time, of a new unit or more of an old one, are refused, not kept.
+TEST(DuckdbSelection, RefusesRowsThatTheFirstReadingDidNotSee) {
+  const engines_internal::Connection connection({.threads = 1});
+  for (const std::string second : {"unnest([1, 2])", "unnest([1, 1])"}) {
+    engines_internal::UnitLimits limits;
+    limits.cells = {{"u", integer, integer}};
+    limits.content_cells = 1;
+    limits.most_bytes = 0;
+    engines_internal::UnitRows rows(connection, limits);
+    connection.run("SELECT " + rows.keep().call() + " FROM (SELECT 1::BIGINT AS u)");
+    ASSERT_TRUE(rows.reads_again());
+    rows.settle();
+    const engines_internal::RegisteredFunction choose = rows.choose();
+    EXPECT_THROW(
+        connection.run("SELECT count(*) FROM (SELECT " + second + "::BIGINT AS u) WHERE " + choose.call()),
+        engines_internal::EngineFailure);
+    EXPECT_THAT(error_of([&] { choose.rethrow(); }).what(), HasSubstr("changed while it was read"));
+  }
 }
 
 // The callback throws when the query may be finished already; the next one must not find it open.

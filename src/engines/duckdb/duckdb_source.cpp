@@ -106,10 +106,35 @@ class Pass {
   std::unique_ptr<FoldFunction> function_;
 };
 
+// The readings of a table's rows. There may be two.
+class Scans {
+ public:
+  Scans(const Connection& connection, const Table& table) : connection_(connection), table_(table) {
+    scans_.push_back(table_.scan(connection_));
+  }
+  const Scan& last() const { return *scans_.back(); }
+  void start_again() { scans_.push_back(table_.scan(connection_)); }
+  // Of the readings before the last.
+  double finished_percent() const { return 100 * static_cast<double>(scans_.size() - 1); }
+  void rethrow() const {
+    for (const std::unique_ptr<const Scan>& scan : scans_) scan->rethrow();
+  }
+  void finish() const {
+    for (const std::unique_ptr<const Scan>& scan : scans_) scan->finish();
+  }
+
+ private:
+  const Connection& connection_;
+  const Table& table_;
+  std::vector<std::unique_ptr<const Scan>> scans_;
+};
+
 class DuckdbSource final : public Source {
  public:
-  DuckdbSource(const DataFile& file, unsigned threads)
-      : file_(file), connection_({file.format == FileFormat::parquet ? file.path : "", threads}) {}
+  DuckdbSource(const DataFile& file, const DuckdbOptions& options)
+      : file_(file),
+        connection_({file.format == FileFormat::parquet ? file.path : "", options.threads}),
+        unit_memory_(options.unit_memory) {}
 
   std::vector<SourceColumn> columns() override { return open_table()->columns(); }
 
@@ -118,15 +143,15 @@ class DuckdbSource final : public Source {
                   const Progress& progress) override {
     for (const FoldRequest& request : requests) check_domain(request);
     const std::unique_ptr<const Table> table = open_table();
-    RowQuery query(connection_, *table, selection, requests);
+    RowQuery query(connection_, *table, selection, requests, unit_memory_);
     std::vector<Pass> passes = passes_of(requests);
     for (Pass& pass : passes) pass.prepare(connection_, *table, requests, query);
 
-    const std::unique_ptr<const Scan> scan = table->scan(connection_);
+    Scans scans(connection_, *table);
     try {
-      return fold(passes, requests.size(), *scan, query, progress);
+      return fold(passes, requests, scans, query, progress);
     } catch (const EngineFailure& failure) {
-      scan->rethrow();
+      scans.rethrow();
       query.rethrow();
       for (const Pass& pass : passes) pass.rethrow();
       report(failure, *table);
@@ -146,29 +171,42 @@ class DuckdbSource final : public Source {
     return passes;
   }
 
-  FoldResult fold(std::vector<Pass>& passes, std::size_t requests, const Scan& scan, RowQuery& query,
-                  const Progress& progress) {
+  FoldResult fold(std::vector<Pass>& passes, std::span<const FoldRequest> requests, Scans& scans,
+                  RowQuery& query, const Progress& progress) {
     double most = -1;  // told so far, in whichever query
     const auto tell = [&](double percent) {
+      if (query.reads_again()) percent = (percent + scans.finished_percent()) / 2;
       if (percent > most) progress(percent);
       most = std::max(most, percent);
     };
     const auto run = [&](const std::string& sql) {
-      return connection_.run(sql, progress ? Progress(tell) : Progress(), [&] { return scan.percent(); });
+      return connection_.run(sql, progress ? Progress(tell) : Progress(),
+                             [&] { return scans.last().percent(); });
     };
-    query.select(scan, run);
+    query.select(scans.last(), run);
+    if (query.reads_again()) scans.start_again();
     FoldResult result;
-    std::vector<std::optional<AggregateState>> states(requests);
+    std::vector<std::optional<AggregateState>> states(requests.size());
     for (Pass& pass : passes) {
-      Result rows = run(pass.sql(query.from(scan, pass.groups())));
+      Result rows = run(pass.sql(query.from(scans.last(), pass.groups())));
       FoldedRows folded = pass.take(rows);
+      if (query.reads_again()) add_ties(query, pass, requests, folded);
       result.rows = query.raw_rows().value_or(folded.rows);
       for (std::size_t k = 0; k < folded.states.size(); ++k)
         states[pass.places()[k]] = std::move(folded.states[k]);
     }
-    scan.finish();
+    scans.finish();
     for (std::optional<AggregateState>& state : states) result.states.push_back(std::move(state.value()));
     return result;
+  }
+
+  void add_ties(RowQuery& query, Pass& pass, std::span<const FoldRequest> requests, FoldedRows& folded) {
+    const std::optional<std::string> ties = query.ties();
+    if (!ties) return;
+    Result rows = connection_.run(pass.sql(*ties));
+    const FoldedRows more = pass.take(rows);
+    for (std::size_t k = 0; k < folded.states.size(); ++k)
+      requests[pass.places()[k]].aggregation->merge(folded.states[k], more.states[k]);
   }
 
   std::unique_ptr<const Table> open_table() const {
@@ -178,12 +216,13 @@ class DuckdbSource final : public Source {
 
   DataFile file_;
   Connection connection_;
+  std::size_t unit_memory_;
 };
 
 }  // namespace
 
 std::unique_ptr<Source> open_duckdb_source(const DuckdbOptions& options) {
-  return std::make_unique<DuckdbSource>(find_data_file(options), options.threads);
+  return std::make_unique<DuckdbSource>(find_data_file(options), options);
 }
 
 }  // namespace snapdp

@@ -1,15 +1,23 @@
 #include "engines/duckdb/row_query.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "framework/shared/source_parts.h"
+#include "snapdp/error.h"
 
 namespace snapdp::engines_internal {
 
 using namespace framework_internal;
 
 RowQuery::RowQuery(const Connection& connection, const Table& table, const RowSelection& selection,
-                   std::span<const FoldRequest> requests)
-    : connection_(connection), table_(table), unit_(selection.unit) {
+                   std::span<const FoldRequest> requests, std::size_t most_bytes)
+    : connection_(connection), table_(table), unit_(selection.unit), most_bytes_(most_bytes) {
   check_selection(selection, requests);
+  // A limit on groups must see a unit's rows together.
+  if (std::any_of(requests.begin(), requests.end(),
+                  [](const FoldRequest& request) { return request.groups.has_value(); }))
+    most_bytes_ = std::numeric_limits<std::size_t>::max();
   content_ = columns_read(selection, requests);
   if (!selection.where && !unit_) return;
 
@@ -53,31 +61,50 @@ void RowQuery::select(const Scan& scan, const Run& run) {
   for (std::size_t i = 0; i < cells_.size(); ++i) place_of(column(cells_[i]), limits.cells);
   limits.unit = place_of(unit, limits.cells);
   limits.max_rows = unit_->max_rows;
+  limits.most_bytes = most_bytes_;
   kept_cells_ = limits.cells;
   rows_ = std::make_unique<UnitRows>(connection_, std::move(limits));
   run("SELECT " + rows_->keep().call() + " FROM " + filtered(scan));
+  if (!rows_->reads_again()) return;
+  rows_->settle();
+  raw_rows_ = filter_->rows();
+}
+
+std::string RowQuery::chosen(const Scan& scan) {
+  of_rows_.push_back(rows_->choose());
+  return "(SELECT * FROM (SELECT *, " + of_rows_.back().call() + " AS kept FROM " + filtered(scan) +
+         ") WHERE kept)";
+}
+
+std::optional<std::string> RowQuery::ties() {
+  if (!rows_->has_ties()) return std::nullopt;
+  of_rows_.push_back(rows_->rows(std::nullopt));
+  return of_rows_.back().call();
 }
 
 std::string RowQuery::from(const Scan& scan, const std::optional<FoldRequest::GroupLimit>& groups) {
   if (!filter_) return scan.from();
   if (!unit_) return filtered(scan);
+  if (reads_again()) return chosen(scan);
   std::optional<GroupLimits> limits;
   if (groups)
     limits = {.group = place_of(exact_column(groups->column), kept_cells_),
               .limit = {.max_groups = groups->max_groups, .max_rows = groups->max_rows}};
-  tables_.push_back(rows_->rows(limits));
-  return tables_.back().call();
+  of_rows_.push_back(rows_->rows(limits));
+  return of_rows_.back().call();
 }
 
 std::optional<std::uint64_t> RowQuery::raw_rows() const {
   if (!filter_) return std::nullopt;
-  return filter_->rows();
+  if (!reads_again()) return filter_->rows();
+  if (filter_->rows() != 2 * raw_rows_) refuse_changed_file();
+  return raw_rows_;
 }
 
 void RowQuery::rethrow() const {
   if (filter_) filter_->rethrow();
   if (rows_) rows_->keep().rethrow();
-  for (const RegisteredFunction& table : tables_) table.rethrow();
+  for (const RegisteredFunction& each : of_rows_) each.rethrow();
 }
 
 }  // namespace snapdp::engines_internal

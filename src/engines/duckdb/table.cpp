@@ -1,5 +1,7 @@
 #include "engines/duckdb/table.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <fstream>
 #include <vector>
@@ -41,13 +43,36 @@ class CsvTable final : public Table {
   throw Error(ErrorCode::bad_data, "data", "data: " + problem);
 }
 
+// What a file's folder says of it.
+class FileState {
+ public:
+  explicit FileState(std::string path) : path_(std::move(path)), is_there_(look(was_)) {}
+  bool is_as_it_was() const {
+    struct stat now {};
+    return is_there_ && look(now) && now.st_dev == was_.st_dev && now.st_ino == was_.st_ino &&
+           now.st_size == was_.st_size && now.st_mtim.tv_sec == was_.st_mtim.tv_sec &&
+           now.st_mtim.tv_nsec == was_.st_mtim.tv_nsec;
+  }
+
+ private:
+  bool look(struct stat& status) const { return stat(path_.c_str(), &status) == 0; }
+
+  std::string path_;
+  struct stat was_ {};
+  bool is_there_;
+};
+
 class ParquetScan final : public Scan {
  public:
-  explicit ParquetScan(std::string from) : from_(std::move(from)) {}
+  ParquetScan(std::string from, const std::string& path) : from_(std::move(from)), file_(path) {}
   const std::string& from() const override { return from_; }
+  void finish() const override {
+    if (!file_.is_as_it_was()) refuse_changed_file();
+  }
 
  private:
   std::string from_;
+  FileState file_;
 };
 
 class ParquetTable final : public Table {
@@ -58,8 +83,8 @@ class ParquetTable final : public Table {
   std::unique_ptr<const Scan> scan(const Connection&) const override {
     std::string names;
     for (std::size_t i = 0; i < columns().size(); ++i) names += (i == 0 ? "" : ", ") + sql_column(i);
-    return std::make_unique<ParquetScan>("read_parquet(" + sql_text(path_) +
-                                         ", hive_partitioning = false) AS data(" + names + ")");
+    return std::make_unique<ParquetScan>(
+        "read_parquet(" + sql_text(path_) + ", hive_partitioning = false) AS data(" + names + ")", path_);
   }
 
   void refuse_content() const override {
@@ -306,6 +331,11 @@ std::unique_ptr<const Table> open_parquet(const Connection& connection, const st
     bad_parquet("the file is not a Parquet file that DuckDB reads; write it anew");
   }
   return std::make_unique<ParquetTable>(path, std::move(columns), std::move(storage));
+}
+
+void refuse_changed_file() {
+  throw Error(ErrorCode::io, "path",
+              "path: the file changed while it was read; try again when nothing writes to it");
 }
 
 void report(const EngineFailure& failure, const Table& table) {

@@ -34,8 +34,8 @@ class Scan {
   virtual std::optional<double> percent() const { return std::nullopt; }
   // Rethrows what reading threw during the query, if it did.
   virtual void rethrow() const {}
-  // After the query: throws io when the rows are not those of one file.
-  virtual void finish() const {}
+  // After the query, and all others over the same rows: throws io when the rows are not those of one file.
+  virtual void finish() const = 0;
 };
 
 class Table {
@@ -71,6 +71,8 @@ CellInput exact_cell_input(const Table& table, const std::string& name);
 std::unique_ptr<const Table> open_csv(const std::string& path, char delimiter);
 std::unique_ptr<const Table> open_parquet(const Connection& connection, const std::string& path);
 
+// Throws io: the file is not what it was.
+[[noreturn]] void refuse_changed_file();
 // Throws the Error that stands for a failure of the engine over this table.
 [[noreturn]] void report(const EngineFailure& failure, const Table& table);
 

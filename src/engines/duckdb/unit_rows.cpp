@@ -1,6 +1,7 @@
 #include "engines/duckdb/unit_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <new>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "engines/duckdb/cell_writer.h"
 #include "engines/duckdb/registration.h"
+#include "engines/duckdb/table.h"
 #include "framework/shared/row_hash.h"
 #include "framework/shared/unit_store.h"
 #include "snapdp/error.h"
@@ -23,7 +25,10 @@ class UnitRows::Store {
   explicit Store(UnitLimits limits)
       : limits_(std::move(limits)),
         reader_(limits_.cells),
-        rows_({.content_cells = limits_.content_cells, .unit = limits_.unit, .max_rows = limits_.max_rows}) {}
+        rows_({.content_cells = limits_.content_cells,
+               .unit = limits_.unit,
+               .max_rows = limits_.max_rows,
+               .most_bytes = limits_.most_bytes}) {}
 
   const UnitLimits& limits() const { return limits_; }
   const CellReader& reader() const { return reader_; }
@@ -34,10 +39,14 @@ class UnitRows::Store {
     try {
       rows_.add(reader_.read(chunk), states.count());
     } catch (const std::bad_alloc&) {
-      throw Error(ErrorCode::io, "engine",
-                  "engine: there is no memory for the rows that units keep; lower max_rows_per_unit or use a "
-                  "machine with "
-                  "more memory");
+      refuse_memory();
+    }
+  }
+  bool choose(duckdb_data_chunk chunk, std::uint8_t* keeps) {
+    try {
+      return rows_.choose(reader_.read(chunk), duckdb_data_chunk_get_size(chunk), keeps);
+    } catch (const std::bad_alloc&) {
+      refuse_memory();
     }
   }
   void merge(const States<Store>&, const States<Store>&) const {}
@@ -49,6 +58,12 @@ class UnitRows::Store {
   KeptException& exception() { return exception_; }
 
  private:
+  [[noreturn]] static void refuse_memory() {
+    throw Error(ErrorCode::io, "engine",
+                "engine: there is no memory for the rows that units keep; lower max_rows_per_unit or use a "
+                "machine with more memory");
+  }
+
   UnitLimits limits_;
   CellReader reader_;
   UnitStore rows_;
@@ -56,6 +71,25 @@ class UnitRows::Store {
 };
 
 namespace {
+
+// Which rows are kept, when they come again.
+class Choice {
+ public:
+  explicit Choice(std::shared_ptr<UnitRows::Store> store) : store_(std::move(store)) {}
+
+  void call(duckdb_data_chunk chunk, duckdb_vector result) {
+    std::array<std::uint8_t, block_rows> keeps;
+    if (!store_->choose(chunk, keeps.data())) refuse_changed_file();
+    std::copy_n(keeps.begin(), duckdb_data_chunk_get_size(chunk),
+                static_cast<bool*>(duckdb_vector_get_data(result)));
+  }
+
+  KeptException& exception() { return exception_; }
+
+ private:
+  std::shared_ptr<UnitRows::Store> store_;
+  KeptException exception_;
+};
 
 // The rows of a store as a table.
 class Kept {
@@ -136,6 +170,23 @@ UnitRows::~UnitRows() {
 
 RegisteredFunction UnitRows::rows(const std::optional<GroupLimits>& groups) const {
   return register_table(connection_, "snapdp_kept", std::make_shared<Kept>(store_, groups));
+}
+
+bool UnitRows::reads_again() const {
+  return store_->rows().reads_again();
+}
+
+void UnitRows::settle() {
+  store_->rows().settle();
+}
+
+RegisteredFunction UnitRows::choose() const {
+  return register_scalar(connection_, "snapdp_chosen", store_->reader().arguments(), DUCKDB_TYPE_BOOLEAN,
+                         CallRate::once_a_row, std::make_shared<Choice>(store_));
+}
+
+bool UnitRows::has_ties() const {
+  return store_->rows().has_ties();
 }
 
 std::size_t UnitRows::bytes() const {

@@ -7,7 +7,13 @@
 //   connection.run("SELECT ... FROM " + rows.call());
 //
 // They are held in memory, in the order of FirstRows (src/framework/shared/first_rows.h): whatever the order in which rows come, no
-// more than it says.
+// more than it says. Where that is more than `most_bytes`, hashes are held, and all rows must be read again:
+//
+//   if (kept.reads_again()) {
+//     kept.settle();
+//     connection.run("SELECT ... FROM ... WHERE " + kept.choose().call());
+//     if (kept.has_ties()) connection.run("SELECT ... FROM " + kept.rows({}).call());   // they are kept as well
+//   }
 #pragma once
 
 #include <cstdint>
@@ -28,6 +34,7 @@ struct UnitLimits {
   std::size_t content_cells = 0;
   std::size_t unit = 0;  // the number of the unit's cell, one of these
   std::uint64_t max_rows = 1;
+  std::size_t most_bytes = ~std::size_t{0};
 };
 
 // Of the rows of each unit, those that a GroupLimit keeps.
@@ -48,6 +55,13 @@ class UnitRows {
   const RegisteredFunction& keep() const { return keep_; }
   // The rows kept, with columns by the names of the cells. Cells are as row_content() has them: -0 is 0. For one query.
   RegisteredFunction rows(const std::optional<GroupLimits>& groups) const;
+
+  bool reads_again() const;
+  void settle();
+  // The call says for each row whether it is kept. It throws io where the rows are not those that keep() was given.
+  RegisteredFunction choose() const;
+  // Whether there may be rows to be had in rows().
+  bool has_ties() const;
   // The memory that they take.
   std::size_t bytes() const;
 

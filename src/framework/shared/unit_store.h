@@ -8,7 +8,13 @@
 //   while (const auto record = kept.next()) ...           // take_cell() gives its cells
 //
 // They are held in memory, in the order of FirstRows (first_rows.h): whatever the order in which rows come, no more than
-// it says.
+// it says. Where that is more than may be and the rows can be read twice, it is their hashes that are held:
+//
+//   if (store.reads_again()) {
+//     store.settle();
+//     store.choose(columns, count, keeps);                // for all rows once more; any thread, any order
+//     store.has_ties()                                    // then what a cursor gives is kept as well
+//   }
 #pragma once
 
 #include <atomic>
@@ -36,6 +42,8 @@ class UnitStore {
     std::size_t content_cells = 0;
     std::size_t unit = 0;  // the number of the unit's cell, one of these
     std::uint64_t max_rows = 1;
+    // Where the rows take more bytes than that, they must be read again.
+    std::size_t most_bytes = ~std::size_t{0};
   };
   explicit UnitStore(const Layout& layout);
 
@@ -45,6 +53,15 @@ class UnitStore {
   // The memory that the rows take.
   std::size_t bytes() const;
   void forget() { shards_.clear(); }
+
+  // Whether rows came that could not be held.
+  bool reads_again() const { return reads_again_; }
+  void settle();
+  // The second reading of at most block_rows rows: keeps[row] becomes 1 where it is kept, else 0. Some rows of 0 are left
+  // for a cursor, as that all of them must be known. False when the rows are not those that were added.
+  bool choose(std::span<const Column> columns, std::size_t count, std::uint8_t* keeps);
+  // Whether there may be such rows.
+  bool has_ties() const;
 
   // Of the rows of each unit, those that a GroupLimit keeps.
   struct Groups {
@@ -85,15 +102,22 @@ class UnitStore {
   static std::size_t shard_of(const FirstRows::Name& unit) { return unit.hash >> (64 - shard_bits); }
   struct Shard {
     explicit Shard(std::uint64_t max_rows) : rows(max_rows) {}
-    void add(std::span<const Written> block, std::span<const std::uint32_t> places);
+    void fetch(std::span<const Written> block, std::span<const std::uint32_t> places) const;
+    bool choose(std::span<const Written> block, std::span<const std::uint32_t> places, std::uint8_t* keeps);
     std::mutex mutex;
     FirstRows rows;
   };
+  // Calls action(shard, places in the block), shard by shard, with the shard locked.
+  template <typename Action>
+  void for_shards(std::span<const Written> block, const Action& action);
+  void add(Shard& shard, std::span<const Written> block, std::span<const std::uint32_t> places);
   std::size_t write(std::span<const Column> columns, std::size_t count, const std::uint8_t* keeps,
                     std::string& text, std::span<Written> written) const;
 
   Layout layout_;
   std::vector<std::unique_ptr<Shard>> shards_;
+  std::atomic<std::size_t> bytes_{0};
+  std::atomic<bool> reads_again_{false};
 };
 
 // The bits of a number as a column of this type stores it: in a content a real that is an integer stands as one.

@@ -29,12 +29,15 @@
 // The units of a CSV file are texts, compared to the letter: "7" and "07" are two. The rows of a unit that go
 // first do so by a hash of all columns that the fold reads, in the order of their names. The file is read
 // once. The rows that a limit keeps are held in memory: about 120 bytes a unit, 30 a row, and their cells;
-// while the file is read at most three times that, whatever the order of the rows.
+// while the file is read at most three times that, whatever the order of the rows. Where that is more than
+// unit_memory and no request limits groups, 16 bytes a row are held in their place, no cells, and the file is
+// read twice.
 //
 // Column names are compared to the letter. The engine is locked in: it sees the one file and nothing else,
 // loads no extension, and writes no file. None of its messages are passed on, because they quote cells.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +61,8 @@ struct DuckdbOptions {
   std::optional<char> delimiter = {};
   // How many threads fold; 0 for one a core.
   unsigned threads = 0;
+  // How many bytes of rows are held before the file is read twice instead. Results do not depend on it.
+  std::size_t unit_memory = std::size_t{256} << 20;
 };
 
 // Throws invalid_argument for options outside these rules, and io when there is no such file or it cannot be
