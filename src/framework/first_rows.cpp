@@ -170,7 +170,7 @@ void FirstRows::trim(Unit& unit) {
     return a.hash != b.hash ? a.hash < b.hash : a.record() < b.record();
   });
   const std::uint64_t last = behind[-1].hash;
-  bool tied = unit.trimmed && unit.tied && unit.last == last;
+  bool tied = false;  // if the last hash remains the last, all that are taken away have it
   for (const Waiting* taken = behind; taken != end; ++taken) {
     if (has_records_) live_ -= room_of(taken->record().size());
     tied = tied || taken->hash == last;

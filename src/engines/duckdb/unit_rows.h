@@ -6,8 +6,8 @@
 //   RegisteredFunction rows = kept.rows(groups);
 //   connection.run("SELECT ... FROM " + rows.call());
 //
-// They are held in memory, in the order of FirstRows (src/framework/shared/first_rows.h): whatever the order in which rows come, no
-// more than it says. Where that is more than `most_bytes`, hashes are held, and all rows must be read again:
+// They are held in memory, in the order of FirstRows (src/framework/shared/first_rows.h): whatever the order in which rows
+// come, no more than it says. Where that is more than `most_bytes`, hashes are held, and all rows must be read again:
 //
 //   if (kept.reads_again()) {
 //     kept.settle();
