@@ -64,6 +64,7 @@ class AllCommandsTest : public ToolTest {
     write("people.csv", "age,income\n10,100\n20,200\n30,300\n40,400\n");
     write("people.toml",
           "[data]\npath = \"people.csv\"\ndataset = \"people\"\nneighbors = \"change-one\"\nsize = 4\n"
+          "row_grid = \"auto\"\n"
           "[budget]\nepsilon = 1\n"
           "[[statistic]]\nname = \"mean_age\"\nkind = \"mean\"\ncolumn = \"age\"\nbounds = [0, 100]\n"
           "epsilon = \"0.25\"\n");
