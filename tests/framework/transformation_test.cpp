@@ -66,14 +66,16 @@ Transformation on_grid(const Bounds& bounds, Grid grid) {
   return make_grid_rows(rows, symmetric_distance(), {grid});
 }
 
+using Reals = std::vector<double>;
+
 TEST(GridRows, MovesCellsToTheMiddlesOfTheirSteps) {
-  EXPECT_EQ(
-      reals_after(on_grid(Bounds(-4, 4), Grid(0)), {0.0, -0.0, 0.25, 1.0, 3.99, 4.0, -0.25, -4.0, 5e-324}),
-      (std::vector<double>{0.5, 0.5, 0.5, 1.5, 3.5, 4.5, -0.5, -3.5, 0.5}));
-  EXPECT_EQ(reals_after(on_grid(Bounds(-100, 100), Grid(4)), {0, 15.9, 16, -1, 100}),
-            (std::vector<double>{8, 8, 24, -8, 104}));
+  EXPECT_EQ(reals_after(on_grid(Bounds(-4, 4), Grid(0)),
+                        Reals{0.0, -0.0, 0.25, 1.0, 3.99, 4.0, -0.25, -4.0, 5e-324}),
+            (Reals{0.5, 0.5, 0.5, 1.5, 3.5, 4.5, -0.5, -3.5, 0.5}));
+  EXPECT_EQ(reals_after(on_grid(Bounds(-100, 100), Grid(4)), Reals{0, 15.9, 16, -1, 100}),
+            (Reals{8, 8, 24, -8, 104}));
   // Beside a coarse spacing a subnormal number of steps is rounded, to an even one: databases do the same.
-  EXPECT_EQ(reals_after(on_grid(Bounds(-100, 100), Grid(4)), {-5e-324}), (std::vector<double>{8}));
+  EXPECT_EQ(reals_after(on_grid(Bounds(-100, 100), Grid(4)), Reals{-5e-324}), (Reals{8}));
 }
 
 TEST(GridRows, MovesNoCellByMoreThanHalfASpacingAndStaysInTheBounds) {
@@ -84,7 +86,7 @@ TEST(GridRows, MovesNoCellByMoreThanHalfASpacingAndStaysInTheBounds) {
     EXPECT_LE(bounds.width(), Dyadic(900.3) + Dyadic(0.1) + Grid(exponent).spacing());
     for (int i = 0; i < 2000; ++i) {
       const double x = std::uniform_real_distribution<double>(-0.1, 900.3)(engine);
-      const Dyadic y = reals_after(transformation, {x})[0];
+      const Dyadic y = reals_after(transformation, Reals{x})[0];
       ASSERT_LE(abs(y - Dyadic(x)), scale_by_power_of_two(Grid(exponent).spacing(), -1)) << x;
       // An odd number of half spacings.
       const Dyadic halves = scale_by_power_of_two(y, 1 - exponent);
