@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "data_file.h"
 #include "output.h"
+#include "postgresql_data.h"
 #include "release/shared/columns.h"
 #include "release/shared/suggestion.h"
 #include "report_files.h"
@@ -40,6 +41,7 @@ struct ReleaseArguments {
   std::string data;
   std::string aggregates;
   std::string states;
+  PostgresqlData postgresql;
   std::string output;
   std::string label;
   ReportFiles files;
@@ -85,6 +87,7 @@ NamedFile data_of(const ReleaseArguments& arguments, const Specification& specif
                   const Ledger& ledger) {
   if (!arguments.aggregates.empty()) return {"--aggregates", arguments.aggregates};
   if (!arguments.states.empty()) return {"--states", arguments.states};
+  if (arguments.postgresql.connection) return {"--postgres", ""};  // no file
   if (!arguments.data.empty()) return {"--data", arguments.data};
   const std::filesystem::path declared = declared_path(specification, ledger);
   if (!declared.empty()) return {"[data] path", declared};
@@ -127,6 +130,7 @@ OpenSource source_of(const ReleaseArguments& arguments, const Specification& spe
     return
         [&](const Declaration&) { return open_parts(parts_in(arguments.states), columns_of(specification)); };
   }
+  if (arguments.postgresql.connection) return open_postgresql(arguments.postgresql);
   return open_declared(data.path);
 }
 
@@ -331,6 +335,9 @@ void add_release(CLI::App& tool, Commands& commands) {
       ->type_name("PATH")
       ->excludes("--data")
       ->excludes("--aggregates");
+  add_postgresql(*command, arguments->postgresql);
+  for (const char* other : {"--data", "--aggregates", "--states"})
+    command->get_option("--postgres")->excludes(other);
   command->add_flag("--json", arguments->json, "Write JSON instead of a table");
   command
       ->add_option("--output", arguments->output,
@@ -357,6 +364,7 @@ void add_release(CLI::App& tool, Commands& commands) {
       "  snapdp release people.toml --ledger people.ledger --data people-2024.parquet\n"
       "  snapdp release people.toml --ledger people.ledger --aggregates result.csv\n"
       "  snapdp release people.toml --ledger people.ledger --states states\n"
+      "  snapdp release people.toml --ledger people.ledger --postgres service=hr --table hr.people\n"
       "  snapdp release people.toml --ledger people.ledger --dry-run\n"
       "  snapdp release people.toml --ledger people.ledger --yes --label 2026-Q4\n",
       [arguments] {

@@ -1,0 +1,110 @@
+#include "snapdp/engines/postgresql/postgresql_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engines/postgresql/snapshot.h"
+#include "snapdp/engines/sql/sql_query.h"
+#include "snapdp/error.h"
+
+namespace snapdp {
+
+using namespace engines_internal;
+
+namespace {
+
+std::vector<SourceColumn> columns_of(const SqlTable& table) {
+  return open_sql_source(SqlDialect::postgresql, table, [](const std::string&) { return SqlResult{}; })
+      ->columns();
+}
+
+// The columns that this fold reads must be there, whatever columns() said earlier.
+void require_columns(const SqlTable& table, const RowSelection& selection,
+                     std::span<const FoldRequest> requests) {
+  const std::vector<SourceColumn> there = columns_of(table);
+  const auto require = [&](const std::string& name) {
+    const std::string problem = column_problem(there, name);
+    if (!problem.empty())
+      throw Error(ErrorCode::bad_data, "columns", "columns: " + quoted_text(name) + " " + problem);
+  };
+  if (selection.unit) require(selection.unit->column);
+  if (selection.where) {
+    for (const std::string& name : selection.where->columns) require(name);
+  }
+  for (const FoldRequest& request : requests) {
+    for (const std::string& name : request.columns) require(name);
+  }
+}
+
+class PostgresqlSource final : public Source {
+ public:
+  explicit PostgresqlSource(PostgresqlOptions options)
+      : options_(std::move(options)), name_(parse_table_name(options_.table)) {}
+
+  std::vector<SourceColumn> columns() override {
+    Snapshot snapshot(options_, name_, {});
+    std::vector<SourceColumn> columns = columns_of(snapshot.table());
+    snapshot.finish();
+    return columns;
+  }
+
+  using Source::fold;
+  FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
+                  const Progress& progress) override {
+    Session::Waiting waiting;
+    if (progress) waiting = [&] { progress(0); };
+    // A row of a result has at most 1,664 columns: what is too wide for one query is asked by several, of one snapshot.
+    for (std::size_t together = std::max<std::size_t>(requests.size(), 1);; together = (together + 1) / 2) {
+      try {
+        return fold(selection, requests, together, waiting);
+      } catch (const TooWide&) {
+        if (together == 1) refuse_too_wide();
+      }
+    }
+  }
+
+ private:
+  FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests, std::size_t together,
+                  const Session::Waiting& waiting) const {
+    Snapshot snapshot(options_, name_, waiting);
+    require_columns(snapshot.table(), selection, requests);
+    FoldResult result;
+    std::size_t first = 0;
+    do {
+      const SqlQuery query(SqlDialect::postgresql, snapshot.table(), selection,
+                           requests.subspan(first, std::min(together, requests.size() - first)));
+      FoldResult part = query.read(snapshot.run(query.text()));
+      std::move(part.states.begin(), part.states.end(), std::back_inserter(result.states));
+      result.rows = part.rows;
+      first += together;
+    } while (first < requests.size());
+    snapshot.finish();
+    return result;
+  }
+
+  [[noreturn]] static void refuse_too_wide() {
+    throw Error(
+        ErrorCode::io, "statistic",
+        "statistic: one of them is too large for a query that PostgreSQL accepts; ask for fewer columns, "
+        "bins or groups at once");
+  }
+
+  PostgresqlOptions options_;
+  std::vector<std::string> name_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> open_postgresql_source(const PostgresqlOptions& options) {
+  check_connection(options.connection);
+  constexpr unsigned most_seconds = 2147483;  // the server counts milliseconds in 31 bits
+  if (options.statement_timeout_seconds &&
+      (*options.statement_timeout_seconds == 0 || *options.statement_timeout_seconds > most_seconds)) {
+    throw Error(ErrorCode::invalid_argument, "statement_timeout",
+                "statement_timeout = " + std::to_string(*options.statement_timeout_seconds) +
+                    ": is not between 1 and 2147483 seconds; leave it out to wait as long as it takes");
+  }
+  return std::make_unique<PostgresqlSource>(options);
+}
+
+}  // namespace snapdp
