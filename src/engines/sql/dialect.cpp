@@ -58,11 +58,36 @@ class Postgresql final : public Dialect {
  public:
   std::string text_type() const override { return "text"; }
   // E'...' reads backslashes alike under every standard_conforming_strings.
-  std::string text(const std::string& value) const override {
-    return "E" + between('\'', value, "\\'", true);
-  }
+  std::string text(const std::string& value) const override { return "E" + between('\'', value, "''", true); }
   std::string is_nan(const std::string& x) const override {
     return "(" + x + " = CAST('NaN' AS double precision))";
+  }
+  // A product that underflows to 0 is an error here, and is 0 elsewhere.
+  std::string steps(const std::string& x, double steps_per_unit) const override {
+    const std::string product = Dialect::steps(x, steps_per_unit);
+    if (steps_per_unit >= 1) return product;
+    constexpr int half_of_least = -1075;  // as an exponent; the even neighbor of half the least double is 0
+    const double largest_lost = std::ldexp(1 / steps_per_unit, half_of_least);
+    return "CASE WHEN (" + x + ") >= " + real(-largest_lost) + " AND (" + x + ") < " + real(1) +
+           " THEN 0 ELSE " + product + " END";
+  }
+  // A numeric beyond the doubles is an error where it is cast, and NaN is greater than all others.
+  std::string real_of_decimal(const std::string& x) const override {
+    const auto infinite = [this](const char* sign) {
+      return "CAST('" + std::string(sign) + "Infinity' AS " + real_type() + ")";
+    };
+    return "CASE WHEN " + x + " > 1.7976931348623158e308 AND " + x + " <> CAST('NaN' AS numeric) THEN " +
+           infinite("") + " WHEN " + x + " < -1.7976931348623158e308 THEN " + infinite("-") + " WHEN " + x +
+           " > -2.4703282292062328e-324 AND " + x + " < 2.4703282292062328e-324 THEN " + real(0) + " ELSE " +
+           Dialect::real_of_decimal(x) + " END";
+  }
+  std::string known_decimal(const std::string& x) const override {
+    return "NULLIF(" + x + ", CAST('NaN' AS numeric))";
+  }
+  // As decimals, which are exact.
+  std::string in_integer_range(const std::string& x, SqlType type) const override {
+    if (type != SqlType::decimal) return Dialect::in_integer_range(x, type);
+    return x + " >= -9223372036854775808 AND " + x + " <= 9223372036854775807";
   }
   std::string bytes(const std::string& x) const override { return "(" + x + " COLLATE \"C\")"; }
   bool sums_beyond_64_bits() const override { return true; }
@@ -204,6 +229,20 @@ std::string Dialect::integer(std::int64_t value) const {
 
 std::string Dialect::floor(const std::string& x) const {
   return "CAST(FLOOR(" + x + ") AS " + integer_type() + ")";
+}
+
+std::string Dialect::steps(const std::string& x, double steps_per_unit) const {
+  return floor("((" + x + ") * " + real(steps_per_unit) + ")");
+}
+
+std::string Dialect::real_of_decimal(const std::string& x) const {
+  return "CAST(" + x + " AS " + real_type() + ")";
+}
+
+std::string Dialect::in_integer_range(const std::string& x, SqlType) const {
+  const std::string value = "CAST(" + x + " AS " + real_type() + ")";
+  constexpr double beyond = 9223372036854775808.0;
+  return value + " >= " + real(-beyond) + " AND " + value + " < " + real(beyond);
 }
 
 std::string Dialect::bits(const std::string& x, unsigned from, unsigned count) const {

@@ -28,6 +28,13 @@ class Dialect {
   // `x` is SQL of a double.
   virtual std::string is_nan(const std::string& x) const { return "isnan(" + x + ")"; }
   virtual std::string floor(const std::string& x) const;
+  // The floor of a double times a power of two, so many steps of a grid.
+  virtual std::string steps(const std::string& x, double steps_per_unit) const;
+  // Of a decimal: the nearest double; itself, or null where it is no number; whether a double or decimal lies between the
+  // ends of 64-bit integers.
+  virtual std::string real_of_decimal(const std::string& x) const;
+  virtual std::string known_decimal(const std::string& x) const { return x; }
+  virtual std::string in_integer_range(const std::string& x, SqlType type) const;
   // `x` is SQL of an integer that is not negative: its bits from `from` on, `count` of them.
   std::string bits(const std::string& x, unsigned from, unsigned count) const;
   virtual std::string remainder(const std::string& x, std::int64_t divisor) const;

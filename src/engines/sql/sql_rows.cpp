@@ -39,10 +39,8 @@ std::string as_integer(const Dialect& dialect, const std::string& x, SqlType typ
   const std::string integer = cast(x, dialect.integer_type());
   if (type == SqlType::integer) return integer;
   if (type == SqlType::unknown) return "CASE WHEN " + integer + " = " + x + " THEN " + integer + " END";
-  const std::string real = cast(x, dialect.real_type());
-  constexpr double beyond = 9223372036854775808.0;
-  return "CASE WHEN " + real + " >= " + dialect.real(-beyond) + " AND " + real + " < " +
-         dialect.real(beyond) + " AND " + x + " = FLOOR(" + x + ") THEN " + integer + " END";
+  return "CASE WHEN " + dialect.in_integer_range(x, type) + " AND " + x + " = FLOOR(" + x + ") THEN " +
+         integer + " END";
 }
 
 std::string read_number(const Dialect& dialect, const std::string& x, SqlType type, AtomType wanted) {
@@ -52,6 +50,7 @@ std::string read_number(const Dialect& dialect, const std::string& x, SqlType ty
   }
   const std::string number = wanted == AtomType::integer ? as_integer(dialect, x, type)
                              : type == SqlType::real     ? x
+                             : type == SqlType::decimal  ? dialect.real_of_decimal(x)
                                                          : cast(x, dialect.real_type());
   const std::string is_number = dialect.is_number(x);
   return is_number.empty() ? number : "CASE WHEN " + is_number + " THEN " + number + " END";
@@ -168,8 +167,7 @@ void SqlRows::project(std::size_t columns) {
 void SqlRows::grid_rows(const std::vector<Grid>& grids) {
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     const Dyadic steps(Integer(1), -grids[i].exponent());
-    cells_[i].sql =
-        dialect_->floor("((" + cells_[i].sql + ") * " + dialect_->real(steps.to_double_nearest()) + ")");
+    cells_[i].sql = dialect_->steps(cells_[i].sql, steps.to_double_nearest());
     cells_[i].grid = grids[i];
   }
 }
@@ -281,8 +279,9 @@ std::string read_unit(const Dialect& dialect, const SqlTable& table, const std::
                     "a view of the table with a CAST of it");
     case SqlType::real:
       return "CASE WHEN NOT " + dialect.is_nan(x) + " THEN " + x + " END";
-    case SqlType::integer:
     case SqlType::decimal:
+      return dialect.known_decimal(x);
+    case SqlType::integer:
     case SqlType::boolean:
       return x;
     case SqlType::text:
