@@ -60,9 +60,10 @@ Server::Server() {
   if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
   folder_ = pattern;
   if (::geteuid() == 0 && shell("chown postgres " + pattern).first != 0) throw std::runtime_error("chown");
-  run((programs() / "initdb").string() + " -D " + pattern + "/data -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync");
-  run("sh -c 'echo \"local all locked scram-sha-256\" | cat - " + pattern + "/data/pg_hba.conf > " + pattern + "/hba && mv " +
-      pattern + "/hba " + pattern + "/data/pg_hba.conf'");
+  run((programs() / "initdb").string() + " -D " + pattern +
+      "/data -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync");
+  run("sh -c 'echo \"local all locked scram-sha-256\" | cat - " + pattern + "/data/pg_hba.conf > " + pattern +
+      "/hba && mv " + pattern + "/hba " + pattern + "/data/pg_hba.conf'");
   start();
 }
 
@@ -81,9 +82,8 @@ std::string Server::control(const std::string& action) const {
 }
 
 void Server::start() {
-  run(control("-w -l " + folder_.string() +
-              "/log -o \"-c listen_addresses= -c unix_socket_directories=" + folder_.string() +
-              " -c fsync=off -c max_connections=30\" start"));
+  run(control("-w -l " + folder_.string() + "/log -o \"-c listen_addresses= -c unix_socket_directories=" +
+              folder_.string() + " -c fsync=off -c max_connections=30\" start"));
 }
 
 void Server::stop(const std::string& mode) {
@@ -104,9 +104,8 @@ std::vector<std::vector<std::string>> run_sql_there(const std::string& connectio
   for (const std::string& statement : statements) {
     PGresult* const result = PQexec(session, statement.c_str());
     const ExecStatusType status = PQresultStatus(result);
-    EXPECT_TRUE(status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
-        << statement << "\n"
-        << PQresultErrorMessage(result);
+    EXPECT_TRUE(status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) << statement << "\n"
+                                                                         << PQresultErrorMessage(result);
     rows.assign(static_cast<std::size_t>(PQntuples(result)), {});
     for (int row = 0; row < PQntuples(result); ++row) {
       for (int column = 0; column < PQnfields(result); ++column)
@@ -122,7 +121,8 @@ std::vector<std::vector<std::string>> run_sql_there(const std::string& connectio
 
 int main(int argument_count, char** arguments) {
   testing::InitGoogleTest(&argument_count, arguments);
-  for (const char* name : {"PGHOST", "PGSERVICE", "PGUSER", "PGPASSWORD", "PGDATABASE", "PGOPTIONS", "PGCONNECT_TIMEOUT"})
+  for (const char* name :
+       {"PGHOST", "PGSERVICE", "PGUSER", "PGPASSWORD", "PGDATABASE", "PGOPTIONS", "PGCONNECT_TIMEOUT"})
     ::unsetenv(name);
   if (const std::string reason = snapdp::Server::missing(); !reason.empty()) {
     std::printf("skipped: %s\n", reason.c_str());

@@ -71,19 +71,40 @@ inline std::string make_file(const ScratchFolder& folder, const TextTable& table
   std::string rows;
   for (const TextRow& row : table.rows)
     rows += (rows.empty() ? "(" : ", (") + values_of(row, table, &TableColumn::here) + ")";
-  const std::string query =
-      rows.empty() ? "SELECT * FROM (VALUES (" + nulls + ")) AS t(" + columns + ") WHERE false"
-                   : "SELECT * FROM (VALUES " + rows + ") AS t(" + columns + ")";
+  const std::string query = rows.empty()
+                                ? "SELECT * FROM (VALUES (" + nulls + ")) AS t(" + columns + ") WHERE false"
+                                : "SELECT * FROM (VALUES " + rows + ") AS t(" + columns + ")";
   return write_parquet(folder, query);
 }
 
-// What a release would fold, as bytes, one state a request; and the number of rows.
-inline std::vector<std::string> states_of(Source& source, const Plan& plan, const Progress& progress = {}) {
+// One state, for people and as bytes.
+struct State {
+  std::string name;
+  std::string numbers;
+  std::string bytes;
+
+  friend bool operator==(const State& a, const State& b) { return a.name == b.name && a.bytes == b.bytes; }
+  friend std::ostream& operator<<(std::ostream& out, const State& state) {
+    return out << state.name << ": " << state.numbers;
+  }
+};
+
+// What a release would fold.
+inline std::vector<State> states_of(Source& source, const Plan& plan, const Progress& progress = {}) {
   const std::vector<FoldRequest> requests = plan.requests();
   const FoldResult result = source.fold(plan.selection(), requests, progress);
-  std::vector<std::string> states = {std::to_string(result.rows)};
-  for (std::size_t i = 0; i < requests.size(); ++i)
-    states.push_back(requests[i].aggregation->to_bytes(result.states.at(i)));
+  std::vector<State> states;
+  std::size_t i = 0;
+  for (const PlannedStatistic& statistic : plan.statistics()) {
+    for (const PlannedMeasurement& measurement : statistic.measurements) {
+      const AggregateState& state = result.states.at(i);
+      const Totals totals = state.totals();
+      std::string numbers = std::to_string(totals.rows) + " rows";
+      for (const Dyadic& value : totals.values) numbers += " " + to_string(value);
+      states.push_back({statistic.specification.name + "/" + measurement.part, numbers,
+                        requests.at(i++).aggregation->to_bytes(state)});
+    }
+  }
   return states;
 }
 
@@ -93,8 +114,8 @@ inline std::unique_ptr<Source> open_table(const std::string& table, const std::s
 }
 
 inline Plan plan_of(const std::string& data, const std::string& rest) {
-  return Plan(Specification::parse("[data]\ndataset = \"people\"\n" + data + "[budget]\nepsilon = 100000\n" + rest,
-                                   "people.toml"));
+  return Plan(Specification::parse(
+      "[data]\ndataset = \"people\"\n" + data + "[budget]\nepsilon = 100000\n" + rest, "people.toml"));
 }
 
 }  // namespace snapdp
