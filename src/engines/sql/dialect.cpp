@@ -90,6 +90,9 @@ class Postgresql final : public Dialect {
     return x + " >= -9223372036854775808 AND " + x + " <= 9223372036854775807";
   }
   std::string bytes(const std::string& x) const override { return "(" + x + " COLLATE \"C\")"; }
+  std::string trimmed(const std::string& x) const override {
+    return "TRIM(BOTH E' \\t\\n\\013\\f\\r' FROM " + x + ")";
+  }
   bool sums_beyond_64_bits() const override { return true; }
 };
 

@@ -40,6 +40,8 @@ class Dialect {
   virtual std::string remainder(const std::string& x, std::int64_t divisor) const;
   // A text that is compared byte by byte, whatever the column's collation.
   virtual std::string bytes(const std::string& x) const { return x; }
+  // A text without the blanks at its ends: spaces at least, and what else the database counts as blank.
+  virtual std::string trimmed(const std::string& x) const { return "TRIM(" + x + ")"; }
   // Whether a column that is not known to hold numbers needs to be asked cell by cell, and how.
   virtual std::string is_number(const std::string&) const { return ""; }
   // The sum of an integer column over the rows of a group, 0 for none.

@@ -289,7 +289,7 @@ std::string read_unit(const Dialect& dialect, const SqlTable& table, const std::
       break;
   }
   const std::string text = cast(x, dialect.text_type());
-  return dialect.bytes("CASE WHEN TRIM(" + text + ") <> '' THEN " + text + " END");
+  return dialect.bytes("CASE WHEN " + dialect.trimmed(text) + " <> '' THEN " + text + " END");
 }
 
 }  // namespace snapdp::engines_internal

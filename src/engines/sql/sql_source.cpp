@@ -6,12 +6,29 @@
 namespace snapdp {
 namespace {
 
+// What the schema says, if it does.
+std::optional<AtomType> atom_type_of(SqlType type) {
+  switch (type) {
+    case SqlType::integer:
+    case SqlType::boolean:
+      return AtomType::integer;
+    case SqlType::real:
+    case SqlType::decimal:
+      return AtomType::real;
+    case SqlType::text:
+      return AtomType::text;
+    case SqlType::unknown:
+    case SqlType::unusable:
+      break;
+  }
+  return std::nullopt;
+}
+
 std::vector<SourceColumn> columns_of(const SqlTable& table) {
   std::vector<SourceColumn> columns;
   for (const SqlColumn& column : table.columns) {
     columns.push_back(
-        {column.name,
-         {},
+        {column.name, atom_type_of(column.type),
          column.type == SqlType::unusable ? "stored as something that is neither a number nor text" : ""});
   }
   return columns;
