@@ -37,6 +37,8 @@ class Dialect {
   virtual std::string in_integer_range(const std::string& x, SqlType type) const;
   // `x` is SQL of an integer that is not negative: its bits from `from` on, `count` of them.
   std::string bits(const std::string& x, unsigned from, unsigned count) const;
+  // All of them from `from` on.
+  std::string high_bits(const std::string& x, unsigned from) const { return shifted(x, from); }
   virtual std::string remainder(const std::string& x, std::int64_t divisor) const;
   // A text that is compared byte by byte, whatever the column's collation.
   virtual std::string bytes(const std::string& x) const { return x; }
@@ -46,6 +48,8 @@ class Dialect {
   virtual std::string is_number(const std::string&) const { return ""; }
   // The sum of an integer column over the rows of a group, 0 for none.
   virtual std::string sum(const std::string& x) const { return "COALESCE(SUM(" + x + "), 0)"; }
+  // What ends a subquery whose columns are to be computed once a row, though they are spoken of several times.
+  virtual std::string computed_once() const { return ""; }
   // Whether SUM of 64-bit integers has more than 64 bits.
   virtual bool sums_beyond_64_bits() const { return false; }
 

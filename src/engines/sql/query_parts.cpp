@@ -68,10 +68,12 @@ std::size_t QueryParts::part(const std::vector<std::string>& keys,
 
 std::vector<QueryParts::Limb> QueryParts::limbs(const WholeNumber& number, unsigned bits) const {
   const unsigned all = bits_of(number.most);
-  if (all <= bits) return {{number.sql, 0}};
+  if (all <= bits) return {{number.sql, 0, all}};
   std::vector<Limb> limbs;
-  for (unsigned from = 0; from < all; from += bits)
-    limbs.push_back({dialect_.bits(number.sql, from, std::min(bits, all - from)), from});
+  unsigned from = 0;
+  for (; from + bits < all; from += bits)
+    limbs.push_back({dialect_.bits(number.sql, from, bits), from, bits});
+  limbs.push_back({dialect_.high_bits(number.sql, from), from, all - from});
   return limbs;
 }
 
@@ -85,6 +87,25 @@ void QueryParts::add_sum(std::size_t part, const std::string& sql, unsigned bits
     add(dialect_.bits(sql, from, std::min(word_bits, bits - from)), weight * power_of_two(from));
 }
 
+// x * y = (x_high * y + x_low * y_high) * 2^half + x_low * y_low.
+bool QueryParts::add_product_of_two(const std::vector<WholeNumber>& factors, ColumnSum& sum) {
+  constexpr unsigned half = product_bits / 2;
+  if (factors.size() != 2) return false;
+  const std::vector<Limb> x = limbs(factors[0], half);
+  const std::vector<Limb> y = limbs(factors[1], half);
+  if (x.size() != 2 || y.size() != 2) return false;
+  const unsigned bits = x[1].bits + half + y[1].bits + 1;
+  if (bits > product_bits) return false;
+  const std::string& whole_y = factors[1].sql;
+  const std::string cross =
+      factors[0].sql == whole_y
+          ? "(" + x[1].sql + " * (" + whole_y + " + " + x[0].sql + "))"
+          : "(" + x[1].sql + " * " + whole_y + " + " + x[0].sql + " * " + y[1].sql + ")";
+  add_sum(sum.part, cross, bits, power_of_two(half), sum);
+  add_sum(sum.part, "(" + x[0].sql + " * " + y[0].sql + ")", product_bits, 1, sum);
+  return true;
+}
+
 ColumnSum QueryParts::sum_of_products(std::size_t part, const std::vector<WholeNumber>& factors) {
   Integer largest = 1;
   for (const WholeNumber& factor : factors) largest *= factor.most;
@@ -95,6 +116,7 @@ ColumnSum QueryParts::sum_of_products(std::size_t part, const std::vector<WholeN
     add_sum(part, factors.size() == 1 ? product : "(" + product + ")", bits_of(largest), 1, sum);
     return sum;
   }
+  if (add_product_of_two(factors, sum)) return sum;
   // Too large for one product: multiplied out limb by limb.
   const unsigned limb_bits = product_bits / static_cast<unsigned>(factors.size());
   // Limbs go by their factor and shift: the order of columns must not hang on how a dialect writes them.

@@ -80,8 +80,11 @@ class QueryParts {
   struct Limb {
     std::string sql;
     unsigned shift;
+    unsigned bits;
   };
   std::vector<Limb> limbs(const WholeNumber& number, unsigned bits) const;
+  // In two sums, where that is possible.
+  bool add_product_of_two(const std::vector<WholeNumber>& factors, ColumnSum& sum);
   void add_sum(std::size_t part, const std::string& sql, unsigned bits, const Integer& weight,
                ColumnSum& sum);
 

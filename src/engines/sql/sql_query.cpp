@@ -70,7 +70,7 @@ class AggregationInSql final : public RowLanguage {
   void grid_rows(const std::vector<Grid>& grids) override { rows_.grid_rows(grids); }
 
   void count() override {
-    const ColumnSum rows = rows_of(rows_.kept().empty() ? "" : parts_.cell(rows_.of_kept("1", "NULL")));
+    const ColumnSum rows = rows_kept();
     reading_ = [rows](const ResultRows& result, const ResultRows::Key& key) {
       return Totals{count_of(rows.of(result, key)), {}};
     };
@@ -78,7 +78,7 @@ class AggregationInSql final : public RowLanguage {
 
   void power_sums(std::size_t degree) override {
     const WholeNumber x = cell_of(rows_.whole(0));
-    std::vector<ColumnSum> sums = {rows_of(x.sql)};
+    std::vector<ColumnSum> sums = {rows_kept()};
     for (std::size_t power = 1; power <= degree; ++power)
       sums.push_back(parts_.sum_of_products(part(), std::vector<WholeNumber>(power, x)));
     reading_ = [x, sums](const ResultRows& result, const ResultRows::Key& key) {
@@ -91,7 +91,7 @@ class AggregationInSql final : public RowLanguage {
   void products() override {
     const WholeNumber x = cell_of(rows_.whole(0));
     const WholeNumber y = cell_of(rows_.whole(1));
-    const ColumnSum rows = rows_of(x.sql);
+    const ColumnSum rows = rows_kept();
     const ColumnSum sum_x = parts_.sum_of_products(part(), {x});
     const ColumnSum sum_y = parts_.sum_of_products(part(), {y});
     const ColumnSum sum_xy = parts_.sum_of_products(part(), {x, y});
@@ -165,10 +165,12 @@ class AggregationInSql final : public RowLanguage {
     return number;
   }
 
-  // How many rows have this cell; all of them for "".
-  ColumnSum rows_of(const std::string& cell) {
+  // How many rows are there. One cell for all that keep the same rows.
+  ColumnSum rows_kept() {
     const std::size_t here = part();
-    return {here, {{Integer(1), cell.empty() ? 0 : parts_.column(here, "COUNT(" + cell + ")")}}};
+    if (rows_.kept().empty()) return {here, {{Integer(1), 0}}};
+    const std::string cell = parts_.cell(rows_.of_kept("1", "NULL"));
+    return {here, {{Integer(1), parts_.column(here, "COUNT(" + cell + ")")}}};
   }
 
   QueryParts& parts_;
@@ -277,14 +279,19 @@ struct SqlQuery::Parts {
   // The cells of all rows that the selection keeps, one row each.
   std::string rows_for(const QueryPart& part) const {
     if (!unit) {
+      const std::string spoken = joined(part.columns(), ",");
       std::vector<std::string> used;
+      bool repeated = false;
       for (std::size_t i = 0; i < query.cells().size(); ++i) {
         const std::string cell = "c" + std::to_string(i);
-        if (speaks_of(joined(part.keys, ",") + "," + joined(part.columns(), ","), cell))
-          used.push_back(query.cells()[i] + " AS " + cell);
+        const std::size_t times = mentions(spoken, cell);
+        if (times == 0 && !speaks_of(joined(part.keys, ","), cell)) continue;
+        used.push_back(query.cells()[i] + " AS " + cell);
+        repeated = repeated || times > 1;
       }
       if (used.empty()) return "(SELECT 1 AS one FROM " + selected("") + ") AS r";
-      return "(SELECT " + joined(used, ",\n    ") + "\n  FROM " + selected(joined(used, ",")) + ") AS r";
+      return "(SELECT " + joined(used, ",\n    ") + "\n  FROM " + selected(joined(used, ",")) +
+             (repeated ? dialect.computed_once() : "") + ") AS r";
     }
     std::vector<std::string> cells;
     std::vector<std::string> order = {order_hash()};
@@ -311,16 +318,17 @@ struct SqlQuery::Parts {
            " AND rank_in_group <= " + std::to_string(part.groups->max_rows) + ") AS r";
   }
 
-  // Whether SQL speaks of this input or cell. Constants may look like one: then it is read for nothing.
-  static bool speaks_of(const std::string& sql, const std::string& name) {
+  // How often SQL speaks of this input or cell. Constants may look like one: then it is read for nothing.
+  static std::size_t mentions(const std::string& sql, const std::string& name) {
+    std::size_t times = 0;
     for (std::size_t at = sql.find(name); at != std::string::npos; at = sql.find(name, at + 1)) {
       const bool starts = at == 0 || std::isalnum(static_cast<unsigned char>(sql[at - 1])) == 0;
       const std::size_t end = at + name.size();
-      if (starts && (end == sql.size() || std::isdigit(static_cast<unsigned char>(sql[end])) == 0))
-        return true;
+      if (starts && (end == sql.size() || std::isdigit(static_cast<unsigned char>(sql[end])) == 0)) ++times;
     }
-    return false;
+    return times;
   }
+  static bool speaks_of(const std::string& sql, const std::string& name) { return mentions(sql, name) > 0; }
 
   // Cells are at least no_row; those of rows that are not there come first.
   static std::string ordered_cell(std::size_t cell) { return "COALESCE(c" + std::to_string(cell) + ", -3)"; }
