@@ -13,7 +13,7 @@ namespace snapdp {
 namespace {
 
 // A row as the query sees it: the place of its key among the group's keys, -1 for none, and its value as a step above the
-// lower bound, -3 where it is missing; there is a third integer, 1 or missing, that counts rows with a value.
+// lower bound, -3 where it is missing.
 struct Seen {
   std::string unit;
   std::int64_t key;
@@ -21,10 +21,6 @@ struct Seen {
 };
 
 constexpr std::int64_t missing = -3;
-
-std::vector<std::int64_t> cells_of(const Seen& row) {
-  return {row.key, row.value, row.value == missing ? missing : 1};
-}
 
 std::vector<std::int64_t> order_of(const std::vector<std::int64_t>& cells) {
   constexpr std::int64_t prime = 2147483647;
@@ -41,8 +37,9 @@ std::map<std::string, std::vector<Seen>> by_unit(const std::vector<Seen>& rows) 
     if (!row.unit.empty()) units[row.unit].push_back(row);
   }
   for (auto& [unit, own] : units) {
-    std::sort(own.begin(), own.end(),
-              [](const Seen& a, const Seen& b) { return order_of(cells_of(a)) < order_of(cells_of(b)); });
+    std::sort(own.begin(), own.end(), [](const Seen& a, const Seen& b) {
+      return order_of({a.key, a.value}) < order_of({b.key, b.value});
+    });
   }
   return units;
 }

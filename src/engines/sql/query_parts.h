@@ -68,6 +68,8 @@ class QueryParts {
   std::string input(const std::string& sql);
   // The name of the cell with this SQL.
   std::string cell(const std::string& sql);
+  // A cell that is null where this condition does not hold, and nowhere else.
+  std::string& cell_of_rows(const std::string& condition) { return cells_of_rows_[condition]; }
   // A part with these keys and room for more columns. Part 0 has no keys, and no limit on groups.
   std::size_t part(const std::vector<std::string>& keys,
                    const std::optional<FoldRequest::GroupLimit>& groups);
@@ -92,6 +94,7 @@ class QueryParts {
   std::vector<QueryPart> parts_;
   std::vector<std::string> inputs_;
   std::vector<std::string> cells_;
+  std::map<std::string, std::string> cells_of_rows_;
 };
 
 // How many bits a number from 0 to `most` has.

@@ -162,6 +162,7 @@ class AggregationInSql final : public RowLanguage {
   // The number as a cell of its own, null where the row is not there.
   WholeNumber cell_of(WholeNumber number) {
     number.sql = parts_.cell(rows_.of_kept(number.sql, "NULL"));
+    if (std::string& counted = parts_.cell_of_rows(rows_.kept()); counted.empty()) counted = number.sql;
     return number;
   }
 
@@ -169,8 +170,9 @@ class AggregationInSql final : public RowLanguage {
   ColumnSum rows_kept() {
     const std::size_t here = part();
     if (rows_.kept().empty()) return {here, {{Integer(1), 0}}};
-    const std::string cell = parts_.cell(rows_.of_kept("1", "NULL"));
-    return {here, {{Integer(1), parts_.column(here, "COUNT(" + cell + ")")}}};
+    std::string& counted = parts_.cell_of_rows(rows_.kept());
+    if (counted.empty()) counted = parts_.cell(rows_.of_kept("1", "NULL"));
+    return {here, {{Integer(1), parts_.column(here, "COUNT(" + counted + ")")}}};
   }
 
   QueryParts& parts_;
