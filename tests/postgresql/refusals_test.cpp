@@ -221,7 +221,7 @@ TEST(Snapshots, AreOneForAllQueriesParallel) {
   std::string many;
   for (int i = 0; i < 1000; ++i) {
     many += "[[statistic]]\nname = \"" + std::to_string(i) +
-            "\"\nkind = \"sum\"\ntype = \"integer\"\ncolumn = \"n\"\nbounds = [0, " +
+            "\"\nkind = \"variance\"\ntype = \"integer\"\ncolumn = \"n\"\nbounds = [0, " +
             std::to_string(1000 + i) + "]\nepsilon = 1\n";
   }
   const Plan plan = plan_of(add_remove, many);

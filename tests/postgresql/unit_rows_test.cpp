@@ -120,5 +120,23 @@ TEST(UnitRows, AreTheFirstByTheirContentParallel) {
   }
 }
 
+// NaN names nobody, and 1 and 1.0 are one.
+TEST(UnitRows, AreThoseOfNumbersParallel) {
+  for (const char* type : {"numeric", "double precision", "real"}) {
+    TextTable table;
+    table.columns = {{"who", type, "DOUBLE"}, {"n", "integer", "INTEGER"}};
+    for (const std::optional<std::string> who : {"NaN", "NaN", "1", "1.0", "-0", "0", "Infinity"})
+      table.rows.push_back({who, "1"});
+    table.rows.push_back({std::nullopt, "1"});
+    make_table("visits", table);
+    const Plan plan = plan_of(
+        "neighbors = \"add-remove\"\nrow_grid = \"auto\"\nprivacy_unit = \"who\"\nmax_rows_per_unit = 1\n",
+        "[[statistic]]\nname = \"a\"\nkind = \"sum\"\ntype = \"integer\"\ncolumn = \"n\"\nbounds = [0, "
+        "5]\nepsilon = 1\n");
+    const std::vector<State> states = states_of(*open_table("visits"), plan);
+    EXPECT_EQ(states.at(0).numbers, "3 rows 3") << type;
+  }
+}
+
 }  // namespace
 }  // namespace snapdp
