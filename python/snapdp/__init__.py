@@ -45,6 +45,7 @@ from ._statistics import (
 if TYPE_CHECKING:
     from . import testing
     from ._chain import Aggregation, ChainStep, Measurement, Rows, Step, Transformation, rows, sequential
+    from ._elsewhere import Elsewhere, aggregates, fold, sql, states
     from ._entries import LedgerEntry
     from ._payments import Accountant, Budget, Debit, Release
     from ._planned import Check, Part, PlannedAccuracy, PlannedStatistic, Warning
@@ -83,19 +84,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Accountant", "Accuracy", "Aggregation", "Audit", "BadData", "Bias", "Bound", "Budget", "BudgetRefused", "Certificate",
-    "ChainStep", "Check", "Column", "Composition", "Dataset", "Debit", "Error", "Estimate", "Geometric", "InvalidArgument",
-    "IoError", "Law", "Ledger", "LedgerEntry", "Measurement", "Mismatch", "NotInstalled", "Part", "Plan", "PlannedAccuracy",
-    "PlannedStatistic", "Release", "Released", "Report", "Rows", "Snapping", "Statistic", "Step", "Transformation",
-    "Warning", "accuracy", "aggregation", "audit", "bias", "bins", "bound", "cast", "centered_sum", "certify", "clamp",
-    "compose", "correlation", "count", "covariance", "dataset", "distinct", "drop", "grouped", "hierarchy", "histogram",
-    "impute", "integer", "law", "mean", "median", "moment", "parse", "plan", "project", "quantiles", "range_count",
-    "read_dataset", "real", "rows", "sequential", "snapping", "standard_deviation", "sum", "testing", "text", "trace",
-    "transformation", "variance",
+    "ChainStep", "Check", "Column", "Composition", "Dataset", "Debit", "Elsewhere", "Error", "Estimate", "Geometric",
+    "InvalidArgument", "IoError", "Law", "Ledger", "LedgerEntry", "Measurement", "Mismatch", "NotInstalled", "Part", "Plan",
+    "PlannedAccuracy", "PlannedStatistic", "Release", "Released", "Report", "Rows", "Snapping", "Statistic", "Step",
+    "Transformation", "Warning", "accuracy", "aggregates", "aggregation", "audit", "bias", "bins", "bound", "cast",
+    "centered_sum", "certify", "clamp", "compose", "correlation", "count", "covariance", "dataset", "distinct", "drop", "fold",
+    "grouped", "hierarchy", "histogram", "impute", "integer", "law", "mean", "median", "moment", "parse", "plan", "project",
+    "quantiles", "range_count", "read_dataset", "real", "rows", "sequential", "snapping", "sql", "standard_deviation", "states",
+    "sum", "testing", "text", "trace", "transformation", "variance",
 ]  # fmt: skip
 
 # Loaded when they are used: records take the standard library some time to make.
 _later = {
     "_chain": ("Aggregation", "ChainStep", "Measurement", "Rows", "Step", "Transformation", "rows", "sequential"),
+    "_elsewhere": ("Elsewhere", "aggregates", "fold", "sql", "states"),
     "_entries": ("LedgerEntry",),
     "_payments": ("Accountant", "Budget", "Debit", "Release"),
     "_planned": ("Check", "Part", "PlannedAccuracy", "PlannedStatistic", "Warning"),

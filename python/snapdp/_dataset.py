@@ -238,6 +238,7 @@ def dataset(
     nulls: str | Mapping[str, Number] | None = None,
     where: str | None = None,
     population: bool | None = None,
+    row_grid: str | None = None,
     title: str | None = None,
     path: str | os.PathLike[str] | None = None,
     format: str | None = None,
@@ -258,6 +259,8 @@ def dataset(
         nulls: what becomes of cells that hold no number: "drop" or {"impute": 0}.
         where: add-remove: only rows for which this condition holds count: "age >= 18 and state in (6, 36)".
         population: True when the rows are a random sample: reports then say what they say of the population.
+        row_grid: "auto": real cells are rounded down to a public grid before they are summed, one so fine that no result shows it;
+            databases that hold the rows need it. "none" (default) sums them as they are.
         title: what people call the data, in reports.
         path: the data file, CSV or Parquet, when the rows lie in one; from the current folder.
         format: "csv" or "parquet", for a file whose name does not tell.
@@ -283,6 +286,7 @@ def dataset(
         "max_rows_per_unit": max_rows_per_unit,
         "where": where,
         "population": population,
+        "row_grid": row_grid,
     }
     tables = [_toml.table("[data]", data)]
     if columns is not None and not isinstance(columns, Mapping):

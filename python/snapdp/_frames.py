@@ -35,6 +35,14 @@ def opener(data: object) -> Opener:
     if isinstance(data, (str, os.PathLike)):
         file = _files.place(data, "data")
         return lambda _, format, delimiter, *__: _open_file(file, format, delimiter)
+    if is_from(data, "snapdp", "Elsewhere"):
+        elsewhere: Any = data
+        return lambda _, __, ___, columns, ____: elsewhere._source(columns)
+    if _is_spark(data):
+        from ._elsewhere import spark
+
+        table = spark(data)
+        return lambda _, __, ___, columns, ____: table._source(columns)
     if not _is_table(data):
         kind = type(data).__name__
         if hasattr(type(data), "__next__"):
@@ -55,6 +63,11 @@ def _is_table(data: object) -> bool:
         or _is_pandas(data)
         or getattr(getattr(data, "dtype", None), "names", None) is not None
     )
+
+
+def _is_spark(data: object) -> bool:
+    """Not a pandas-on-Spark frame, which has another order of rows each time."""
+    return is_from(data, "pyspark", "DataFrame") and hasattr(data, "createOrReplaceTempView")
 
 
 def _is_pandas(data: object) -> bool:
@@ -81,7 +94,7 @@ def _open_file(path: str, format: str, delimiter: str) -> _core.Source:
 
 def _open_table(data: object, columns: list[str], texts: Set[str]) -> _core.Source:
     source, names = arrow_source(data, columns, texts)
-    _require(names, columns)
+    require(names, columns)
     return source
 
 
@@ -99,7 +112,7 @@ def arrow_source(data: object, columns: list[str], texts: Set[str]) -> tuple[_co
         ) from None
 
 
-def _require(names: list[str], columns: Iterable[str]) -> None:
+def require(names: list[str], columns: Iterable[str]) -> None:
     """Tells of a column that is there by another spelling. No other name of the data is ever told: it may be a cell."""
     for column in columns:
         if column in names:

@@ -145,6 +145,21 @@ class Plan:
         """Each statistic as its chain of steps, distances and losses, in plain words: `snapdp explain`."""
         return Explanation(self._plan.explanation())
 
+    def sql(self, dialect: str, table: str) -> str:
+        """The query with which a database computes the exact statistics of this plan: `snapdp pushdown`.
+
+        What it gives, exact integers, is as private as the rows: keep it where they may be. `aggregates` takes it to `release`;
+        `sql` does all of this over a connection.
+
+        Args:
+            dialect: "duckdb", "postgresql", "spark", "sqlite" or "datafusion"; untested, with a warning: "bigquery",
+                "clickhouse", "snowflake", "trino".
+            table: as of `sql`.
+        """
+        from ._elsewhere import query
+
+        return query(self._plan, dialect, table)
+
     def plot(self, *, width: float = 7.5) -> Picture:
         """What each statistic costs and how near it will be as a chart, drawn by matplotlib.
 
@@ -179,7 +194,8 @@ class Plan:
 
         Args:
             data: a table of pandas, Polars, pyarrow, DuckDB, DataFusion or anything with `__arrow_c_stream__`; an ADBC
-                cursor; a dict of arrays; the path of a CSV or Parquet file; None for the file that the dataset names.
+                cursor; a dict of arrays; the path of a CSV or Parquet file; None for the file that the dataset names. Or what is
+                counted where it is: a frame of PySpark, a table of a database, `sql`; a query's result, `aggregates`; `states`.
             ledger: that pays.
             label: a name: a release of the same label and plan is paid once, and given again after that.
             progress: True for a bar, of tqdm where that is installed; or a function, called with a percentage while rows are read.
@@ -244,6 +260,14 @@ def plan(
     with named(specification="path"):
         text, folder = _core.read_specification(file, declared)
     return Plan(text, file, folder, declared)
+
+
+def held_plan(plan: object) -> _core.Plan:
+    if isinstance(plan, Plan):
+        return plan._plan
+    raise InvalidArgument(
+        f'plan: is a {type(plan).__name__}; make one of a dataset, people.plan(...), or of a file, plan("people.toml")', "plan"
+    )
 
 
 def _held(ledger: Ledger | None) -> _core.Ledger | None:

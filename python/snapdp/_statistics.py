@@ -189,6 +189,7 @@ def sum(
     weight: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
+    row_grid: str | None = None,
 ) -> Statistic:
     """The sum of a column, each value clamped to the bounds.
 
@@ -208,6 +209,7 @@ def sum(
         weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
+        row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
     """
     return Statistic(
         {
@@ -227,6 +229,7 @@ def sum(
             "weight": weight,
             "alpha": alpha,
             "grid": grid,
+            "row_grid": row_grid,
         }
     )
 
@@ -249,6 +252,7 @@ def mean(
     weight: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
+    row_grid: str | None = None,
 ) -> Statistic:
     """The mean of a column, each value clamped to the bounds.
 
@@ -269,6 +273,7 @@ def mean(
         weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
+        row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
     """
     return Statistic(
         {
@@ -289,6 +294,7 @@ def mean(
             "weight": weight,
             "alpha": alpha,
             "grid": grid,
+            "row_grid": row_grid,
         }
     )
 
@@ -312,6 +318,7 @@ def variance(
     weight: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
+    row_grid: str | None = None,
 ) -> Statistic:
     """The variance of a column, 1/(n - 1), each value clamped to the bounds.
 
@@ -333,6 +340,7 @@ def variance(
         weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
+        row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
     """
     return Statistic(
         {
@@ -354,6 +362,7 @@ def variance(
             "weight": weight,
             "alpha": alpha,
             "grid": grid,
+            "row_grid": row_grid,
         }
     )
 
@@ -375,6 +384,7 @@ def standard_deviation(
     weight: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
+    row_grid: str | None = None,
 ) -> Statistic:
     """The square root of the variance.
 
@@ -394,6 +404,7 @@ def standard_deviation(
         weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
+        row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
     """
     return Statistic(
         {
@@ -413,6 +424,7 @@ def standard_deviation(
             "weight": weight,
             "alpha": alpha,
             "grid": grid,
+            "row_grid": row_grid,
         }
     )
 
@@ -437,6 +449,7 @@ def covariance(
     weight: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
+    row_grid: str | None = None,
 ) -> Statistic:
     """The covariance of two columns, 1/(n - 1).
 
@@ -459,6 +472,7 @@ def covariance(
         weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
+        row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
     """
     return Statistic(
         {
@@ -480,6 +494,7 @@ def covariance(
             "weight": weight,
             "alpha": alpha,
             "grid": grid,
+            "row_grid": row_grid,
         }
     )
 
@@ -502,6 +517,7 @@ def correlation(
     weight: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
+    row_grid: str | None = None,
 ) -> Statistic:
     """The correlation of two columns.
 
@@ -522,6 +538,7 @@ def correlation(
         weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
+        row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
     """
     return Statistic(
         {
@@ -541,6 +558,7 @@ def correlation(
             "weight": weight,
             "alpha": alpha,
             "grid": grid,
+            "row_grid": row_grid,
         }
     )
 
@@ -562,6 +580,7 @@ def moment(
     weight: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
+    row_grid: str | None = None,
 ) -> Statistic:
     """The mean of the column's powers x^order. Change-one only.
 
@@ -581,6 +600,7 @@ def moment(
         weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
+        row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
     """
     return Statistic(
         {
@@ -600,6 +620,7 @@ def moment(
             "weight": weight,
             "alpha": alpha,
             "grid": grid,
+            "row_grid": row_grid,
         }
     )
 

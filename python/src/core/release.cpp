@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "core/bindings.h"
+#include "core/elsewhere.h"
 #include "core/ledger.h"
 #include "core/plan.h"
 #include "core/source.h"
@@ -25,17 +26,7 @@
 #include "snapdp/text.h"
 
 namespace snapdp::python {
-namespace {
 
-// What Python gives: `open` is called once the ledger has agreed, with how and which columns are read, and returns the
-// rows (HeldSource); `progress` is called with a percentage; None for none.
-struct Callbacks {
-  nb::object open;
-  nb::object progress;
-};
-
-// Ctrl-C, and whatever `progress` raises, ends a release before anything is paid. After the debit no Python runs until
-// the report is kept: Python remembers the signal and obeys it then.
 Progress progress_of(const Callbacks& callbacks) {
   return [&callbacks](double percent) {
     const nb::gil_scoped_acquire locked;
@@ -54,6 +45,8 @@ std::unique_ptr<Source> open_for(const Plan& plan, const Callbacks& callbacks) {
       texts_of(plan));
   return nb::cast<HeldSource&>(opened).take();
 }
+
+namespace {
 
 // What is read is what the plan in force reads: under the ledger's declaration, which may say more than the plan's own.
 OpenSource source_of(const HeldPlan& plan, const Ledger& ledger, const Callbacks& callbacks) {
@@ -140,6 +133,7 @@ std::pair<std::string, std::string> run_check(const HeldPlan& plan, nb::object o
 
 void bind_release(nb::module_& module) {
   bind_source(module);
+  bind_elsewhere(module);
   nb::class_<HeldReport>(module, "Report")
       .def(
           "__init__",

@@ -194,6 +194,12 @@ std::string joined(const std::vector<std::string>& parts, const std::string& bet
   return text;
 }
 
+std::string quoted_name(const Dialect& dialect, const std::vector<std::string>& name) {
+  std::vector<std::string> quoted;
+  for (const std::string& part : name) quoted.push_back(dialect.name(part));
+  return joined(quoted, ".");
+}
+
 // A public number for the questions that a query asks and how its sums are told, so that other results are told apart: the
 // first 62 bits of a hash, as no integer type has more everywhere.
 std::int64_t fingerprint(const Dialect& dialect, const RowSelection& selection,
@@ -250,11 +256,7 @@ struct SqlQuery::Parts {
     return request.groups;
   }
 
-  std::string table_name() const {
-    std::vector<std::string> quoted;
-    for (const std::string& part : table.name) quoted.push_back(dialect.name(part));
-    return joined(quoted, ".");
-  }
+  std::string table_name() const { return quoted_name(dialect, table.name); }
 
   SqlRows rows_of(const std::vector<std::string>& names, const std::vector<AtomType>& types) {
     std::vector<std::string> cells;
@@ -428,6 +430,10 @@ std::vector<std::size_t> places_of(const std::vector<std::string>& wanted,
 }
 
 }  // namespace
+
+std::string header_query(SqlDialect dialect, const std::vector<std::string>& table) {
+  return "SELECT * FROM " + quoted_name(dialect_of(dialect), table) + " WHERE 1 = 0";
+}
 
 SqlQuery::SqlQuery(SqlDialect dialect, const SqlTable& table, const RowSelection& selection,
                    std::span<const FoldRequest> requests)

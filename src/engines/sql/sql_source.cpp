@@ -1,9 +1,13 @@
 #include <utility>
 
+#include "framework/shared/source_parts.h"
 #include "snapdp/engines/sql/sql_query.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
+
+using namespace framework_internal;
+
 namespace {
 
 // What the schema says, if it does.
@@ -43,6 +47,12 @@ class SqlSource final : public Source {
   using Source::fold;
   FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
                   const Progress&) override {
+    // A database may take a name that it does not know for a text.
+    if (!table_.columns.empty()) {
+      const std::vector<SourceColumn> header = columns();
+      for (const std::string& name : columns_read(selection, requests))
+        static_cast<void>(find_column(header, name));
+    }
     const SqlQuery query(dialect_, table_, selection, requests);
     return query.read(run_(query.text()));
   }

@@ -67,6 +67,9 @@ struct SqlTable {
 // stand for one. Throws invalid_argument naming "table".
 std::vector<std::string> parse_table_name(std::string_view text);
 
+// A query that gives no row and the names of the table's columns.
+std::string header_query(SqlDialect dialect, const std::vector<std::string>& table);
+
 // The rows of a result, whatever they are: each cell the text of an integer.
 struct SqlResult {
   std::vector<std::string> columns;
