@@ -101,11 +101,22 @@ class Postgresql final : public Dialect {
 
 class Spark final : public Dialect {
  public:
+  // Wherever it finds ${...}, in names and literals too, it puts the value of that setting.
   std::string name(const std::string& identifier) const override {
+    if (identifier.find("${") != std::string::npos) {
+      throw Error(ErrorCode::invalid_argument, "columns",
+                  "columns: " + quoted_text(identifier) +
+                      " holds ${, which Spark replaces; make a view with another name for it");
+    }
     return between('`', identifier, "``", false);
   }
   // Two quotes in a row would be two literals side by side.
-  std::string text(const std::string& value) const override { return between('\'', value, "\\'", true); }
+  std::string text(const std::string& value) const override {
+    std::string literal = between('\'', value, "\\'", true);
+    for (std::size_t at = literal.find('$'); at != std::string::npos; at = literal.find('$', at + 1))
+      literal.replace(at, 1, "\\u0024");
+    return literal;
+  }
   std::string real(double value) const override { return "CAST('" + shortest(value) + "' AS DOUBLE)"; }
   std::string real_type() const override { return "DOUBLE"; }
   std::string text_type() const override { return "STRING"; }
