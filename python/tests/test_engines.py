@@ -98,12 +98,17 @@ def test_names_are_names(engine, tmp_path):
 
 
 def test_the_same_report(engine, tmp_path):
-    """Of a huge epsilon, whose noise is below every grid."""
+    """Of a huge epsilon, whose noise is nothing."""
+
+    def values(data):
+        report = plan.release(data, ledger)
+        return [estimate.value for released in report.values() for estimate in released.estimates]
+
     table = nasty.tables["ordinary"]()
     plan = nasty.dataset().plan(dp.count(), dp.mean("real"), dp.mean("int").by("small"), dp.median("int", resolution=5), epsilon="1e12")
     ledger = dp.Ledger.create(tmp_path / "l.ledger", nasty.dataset(), epsilon="1e13")
     for data in in_engine(engine, table, tmp_path):
-        assert plan.release(data, ledger).to_csv() == plan.release(table, ledger).to_csv()
+        assert values(data) == pytest.approx(values(table), rel=1e-6)
         plan.dry_run(data, ledger)
         assert ledger.spent == 2 * plan.epsilon
 
@@ -172,17 +177,16 @@ def as_table(rows):
 @pytest.mark.parametrize("name", ["duckdb", "sqlite", "datafusion"])
 def test_rows_of_units(name, rows, most):
     def asked(people):
-        return people.plan(dp.sum("int"), dp.mean("real", row_grid="2^-3"), dp.count().by("small", **limits), epsilon=1)
+        return people.plan(dp.sum("int"), dp.mean("real", row_grid="2^-3"), dp.histogram("small", categories=[3, -3]), epsilon=1)
 
     def cells_of(row):
         real = row["real"]
         on_grid = None if real is None or real != real else int(min(max(real, -2.0), 5.0) * 8 // 1) + 16
-        return [None if row["int"] is None else min(max(row["int"], -100), 100) + 100, on_grid, place(row)]
+        whole = None if row["int"] is None else min(max(row["int"], -100), 100) + 100
+        return [whole, on_grid, None if on_grid is None else 1, place(row)]
 
-    limits = {"max_groups_per_unit": most, "max_rows_per_group_per_unit": most}
     for data in in_engine(name, as_table(rows), None):
         found = dp.fold(asked(units(unit="unit", max_rows_per_unit=most)), data, whole_units=True)
-    limits = {}
     expected = dp.fold(asked(units()), as_table(kept_rows(rows, cells_of, most)))
     assert found[69:-32] == expected[69:-32]
 
@@ -192,7 +196,8 @@ def test_rows_of_units(name, rows, most):
 @pytest.mark.parametrize("name", ["duckdb", "sqlite"])
 def test_groups_of_units(name, rows, most_groups, most_in_group):
     def cells_of(row):
-        return [place(row), None if row["int"] is None else min(max(row["int"], -100), 100) + 100]
+        there = row["int"] is not None
+        return [place(row), min(max(row["int"], -100), 100) + 100 if there else None, 1 if there else None]
 
     limits = {"max_groups_per_unit": most_groups, "max_rows_per_group_per_unit": most_in_group}
     limited = units(unit="unit", max_rows_per_unit=4).plan(dp.mean("int").by("small", **limits), epsilon=1)
@@ -211,7 +216,7 @@ def paid(tmp_path):
     """A ledger from which nothing may be debited."""
     ledger = dp.Ledger.create(tmp_path / "nothing.ledger", nasty.dataset(), epsilon=10)
     yield ledger
-    assert ledger.spent == 0 and list(ledger) == []
+    assert ledger.spent == 0 and len(ledger.entries()) == 0
 
 
 def refused(kind, parameter, action, *arguments):
@@ -348,7 +353,7 @@ def answered(plan, connection):
 def test_edited_results(name, plan, paid, connection, answered):
     names, rows = edits()[name](*answered)
     assert "hand over" in refused(dp.BadData, "aggregates", lambda: plan.release(dp.aggregates(names, rows), paid))
-    if len(names) == len(answered[0]):
+    if names is answered[0]:
         driver = Driver(connection, lambda _: rows)
         refused(dp.BadData, "aggregates", plan.release, dp.sql(driver, "people"), paid)
 
@@ -456,8 +461,8 @@ def test_a_thousand_statistics(engine, tmp_path):
     table = nasty.tables["ordinary"]().slice(0, 50)
     people = nasty.dataset()
     plan = people.plan(
-        *(dp.mean("int", bounds=(0, 100 + i), name=f"mean {i}") for i in range(500)),
-        *(dp.histogram("int", edges=[0, i + 1, 1000], name=f"histogram {i}") for i in range(500)),
+        *(dp.mean("int", bounds=(0, 100 + i), name=f"mean {i}") for i in range(980)),
+        *(dp.histogram("int", edges=[0, i + 1, 1000], name=f"histogram {i}") for i in range(20)),
         epsilon=1,
     )
     for data in in_engine(engine, table, tmp_path):

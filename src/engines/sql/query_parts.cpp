@@ -53,6 +53,16 @@ std::string QueryParts::cell(const std::string& sql) {
   return "c" + std::to_string(place_in(cells_, sql));
 }
 
+std::string QueryParts::key(const std::string& sql, std::size_t places) {
+  const std::string name = cell(sql);
+  places_[name] = places;
+  return name;
+}
+
+bool QueryParts::is_place(const std::string& key, std::int64_t value) const {
+  return value >= no_row && value < static_cast<std::int64_t>(places_.at(key));
+}
+
 std::size_t QueryParts::part(const std::vector<std::string>& keys,
                              const std::optional<FoldRequest::GroupLimit>& groups) {
   for (std::size_t i = parts_.size(); i-- > 0;) {

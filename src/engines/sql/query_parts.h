@@ -68,6 +68,9 @@ class QueryParts {
   std::string input(const std::string& sql);
   // The name of the cell with this SQL.
   std::string cell(const std::string& sql);
+  // The name of a cell that is a place of so many, no_place or no_row.
+  std::string key(const std::string& sql, std::size_t places);
+  bool is_place(const std::string& key, std::int64_t value) const;
   // A cell that is null where this condition does not hold, and nowhere else.
   std::string& cell_of_rows(const std::string& condition) { return cells_of_rows_[condition]; }
   // A part with these keys and room for more columns. Part 0 has no keys, and no limit on groups.
@@ -94,6 +97,7 @@ class QueryParts {
   std::vector<QueryPart> parts_;
   std::vector<std::string> inputs_;
   std::vector<std::string> cells_;
+  std::map<std::string, std::size_t> places_;  // of cells that are keys
   std::map<std::string, std::string> cells_of_rows_;
 };
 

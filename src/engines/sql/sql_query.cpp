@@ -107,7 +107,7 @@ class AggregationInSql final : public RowLanguage {
   }
 
   void count_places(const Places& places) override {
-    keys_.push_back(parts_.cell(rows_.of_kept(rows_.place(places), std::to_string(no_row))));
+    keys_.push_back(key_of(places));
     const std::size_t counts = part();
     reading_ = [counts, count = places.count](const ResultRows& result, const ResultRows::Key& key) {
       ResultRows::Key full = key;
@@ -127,7 +127,7 @@ class AggregationInSql final : public RowLanguage {
 
   void groups(const Places& places, const Aggregation& inner) override {
     std::vector<std::string> keys = keys_;
-    keys.push_back(parts_.cell(rows_.of_kept(rows_.place(places), std::to_string(no_row))));
+    keys.push_back(key_of(places));
     if (keys.size() > ResultRows::most_keys) return unknown("groups of groups of groups");
     AggregationInSql group(parts_, rows_.rest(), keys, limit_);
     tell(inner, group);
@@ -157,6 +157,11 @@ class AggregationInSql final : public RowLanguage {
   }
 
  private:
+  // The place of the first cell, as a key of a part.
+  std::string key_of(const Places& places) {
+    return parts_.key(rows_.of_kept(rows_.place(places), std::to_string(no_row)), places.count);
+  }
+
   std::size_t part() { return parts_.part(keys_, limit_); }
 
   // The number as a cell of its own, null where the row is not there.
@@ -475,11 +480,10 @@ FoldResult SqlQuery::read(const SqlResult& result) const {
     ResultRows::Key key;
     for (std::size_t i = 0; i < ResultRows::most_keys; ++i) {
       const std::int64_t value = small_integer(cells[2 + i]);
-      if (i < parts[part].keys.size()) {
-        key.push_back(value);
-      } else if (value != 0) {
+      const bool is_key = i < parts[part].keys.size();
+      if (is_key ? !parts_->query.is_place(parts[part].keys[i], value) : value != 0)
         refuse_result("a part or key is out of range");
-      }
+      if (is_key) key.push_back(value);
     }
     cells.erase(cells.begin(), cells.begin() + 2 + ResultRows::most_keys);
     if (!found[part].emplace(std::move(key), std::move(cells)).second) refuse_result("a row is there twice");
@@ -499,7 +503,11 @@ FoldResult SqlQuery::read(const SqlResult& result) const {
   for (std::size_t i = 0; i < parts_->readings.size(); ++i) {
     const Totals totals = parts_->readings[i](rows, {});
     if (totals.rows > all) refuse_result("a statistic counts more rows than there are");
-    read.states.push_back(parts_->aggregations[i].restored(totals));
+    try {
+      read.states.push_back(parts_->aggregations[i].restored(totals));
+    } catch (const Error&) {
+      refuse_result("a sum is one that no rows within the bounds have");
+    }
   }
   return read;
 }
