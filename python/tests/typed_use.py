@@ -37,6 +37,15 @@ def use(frame: object) -> None:
     noisy: float = mechanism.release(42.0)
     accuracy: dp.Accuracy = dp.accuracy(epsilon=1, sensitivity=1)
     epsilon: Fraction = dp.compose([(0.1, 100)], delta=1e-6).optimal
+    there: dp.Elsewhere = dp.sql(frame, "people", dialect="postgresql")
+    plan.release(there, ledger)
+    query: str = plan.sql("spark", "people")
+    plan.release(dp.aggregates(["n_0"], [(1, Decimal(2), "3")]), ledger)
+    part: bytes = dp.fold(plan, frame, whole_units=True, progress=True)
+    plan.release(dp.states([part]), ledger)
+    gridded: dp.Dataset = dp.dataset("grid", neighbors="add-remove", row_grid="auto")
+    gridded.plan(dp.sum("x", bounds=(0, 1), row_grid="2^-20"), epsilon=1)
+    print(query)
     try:
         plan.dry_run(frame, ledger)
     except dp.Error as error:
