@@ -130,26 +130,28 @@ ColumnSum QueryParts::sum_of_products(std::size_t part, const std::vector<WholeN
   // Too large for one product: multiplied out limb by limb.
   const unsigned limb_bits = product_bits / static_cast<unsigned>(factors.size());
   // Limbs go by their factor and shift: the order of columns must not hang on how a dialect writes them.
-  std::map<std::vector<std::pair<std::string, unsigned>>, Integer> products = {{{}, Integer(1)}};
-  std::map<std::pair<std::string, unsigned>, std::string> sql_of;
+  using LimbName = std::pair<std::string, unsigned>;
+  std::map<std::vector<LimbName>, LimbProduct> products = {{{}, {1, 0}}};
+  std::map<LimbName, std::string> sql_of;
   for (const WholeNumber& factor : factors) {
     decltype(products) more;
     for (const Limb& limb : limbs(factor, limb_bits)) {
-      const std::pair<std::string, unsigned> name(factor.sql, limb.shift);
+      const LimbName name(factor.sql, limb.shift);
       sql_of[name] = limb.sql;
-      for (const auto& [product, weight] : products) {
+      for (const auto& [product, so_far] : products) {
         auto longer = product;
         longer.insert(std::upper_bound(longer.begin(), longer.end(), name), name);
-        more[longer] += weight * power_of_two(limb.shift);
+        LimbProduct& found = more[longer];
+        found.weight += so_far.weight * power_of_two(limb.shift);
+        found.bits = so_far.bits + limb.bits;
       }
     }
     products = std::move(more);
   }
-  for (const auto& [limbs, weight] : products) {
+  for (const auto& [limbs, found] : products) {
     std::string product;
-    for (const auto& limb : limbs) product += (product.empty() ? "" : " * ") + sql_of[limb];
-    add_sum(part, limbs.size() == 1 ? product : "(" + product + ")",
-            limb_bits * static_cast<unsigned>(limbs.size()), weight, sum);
+    for (const LimbName& limb : limbs) product += (product.empty() ? "" : " * ") + sql_of[limb];
+    add_sum(part, limbs.size() == 1 ? product : "(" + product + ")", found.bits, found.weight, sum);
   }
   return sum;
 }

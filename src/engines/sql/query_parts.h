@@ -87,6 +87,11 @@ class QueryParts {
     unsigned shift;
     unsigned bits;
   };
+  // A product of limbs, and what it counts for.
+  struct LimbProduct {
+    Integer weight = 0;
+    unsigned bits = 0;
+  };
   std::vector<Limb> limbs(const WholeNumber& number, unsigned bits) const;
   // In two sums, where that is possible.
   bool add_product_of_two(const std::vector<WholeNumber>& factors, ColumnSum& sum);
