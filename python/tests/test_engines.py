@@ -385,6 +385,8 @@ def test_arguments(plan, paid, connection):
     refused(dp.InvalidArgument, "table", plan.sql, "sqlite", "")
     refused(dp.InvalidArgument, "table", dp.sql, connection, 3)
     refused(dp.InvalidArgument, "columns", dp.aggregates, "n_0", [])
+    for cell in (True, 1.0, None, b"1", Decimal("1e100"), 10**80, "٣", datetime.date(2026, 1, 1)):
+        refused(dp.BadData, "aggregates", dp.aggregates, ["n_0"], [[cell]])
     refused(dp.InvalidArgument, "states", dp.states, b"")
     refused(dp.InvalidArgument, "states", dp.states, ["text"])
     refused(dp.InvalidArgument, "states", plan.release, dp.states([]), paid)

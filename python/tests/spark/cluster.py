@@ -58,13 +58,18 @@ class Cluster:
             time.sleep(0.1)
         raise TimeoutError((self.folder / f"{name}.log").read_text(errors="replace")[-3000:])
 
-    def executors(self) -> list[int]:
-        """The processes that run tasks: children of the workers."""
+    def executors(self) -> list[tuple[int, str]]:
+        """The processes that run tasks, and what Spark calls each."""
+        return [executor for place in (1, 2) for executor in self.executors_of(place)]
+
+    def executors_of(self, place: int) -> list[tuple[int, str]]:
+        """Those that a worker has started."""
         found = []
-        for worker in self.processes[1:]:
-            children = pathlib.Path(f"/proc/{worker.pid}/task/{worker.pid}/children")
-            tasks = pathlib.Path(f"/proc/{worker.pid}/task").glob("*/children") if children.exists() else []
-            found += [int(pid) for path in tasks for pid in path.read_text().split()]
+        for path in pathlib.Path(f"/proc/{self.processes[place].pid}/task").glob("*/children"):
+            for pid in path.read_text().split():
+                words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+                if b"--executor-id" in words:
+                    found.append((int(pid), words[words.index(b"--executor-id") + 1].decode()))
         return found
 
     def kill_worker(self, place: int) -> None:

@@ -83,6 +83,12 @@ def failures(spark):
     return sum(one.failedTasks() for one in each), sum(not one.isActive() for one in each)
 
 
+def running(spark):
+    """Executors by name, and how many tasks each is at."""
+    executors = spark.sparkContext._jsc.sc().statusStore().executorList(True)
+    return [(executors.apply(i).id(), executors.apply(i).activeTasks()) for i in range(executors.size())]
+
+
 @pytest.mark.parametrize("name", nasty.tables)
 def test_nasty_tables(spark, name, tmp_path):
     table = nasty.tables[name]()
@@ -139,19 +145,16 @@ def test_parts_by_map_in_arrow(spark, people):
     assert nasty.states(plan, dp.states(parts)) == nasty.states(plan, whole(people))
 
 
-def during(spark, action, query):
-    """What `query` gives, while `action` is done as soon as tasks run."""
-    tracker = spark.sparkContext.statusTracker()
+def during(spark, executor, action, query):
+    """What `query` gives, while `action` is done as soon as this executor has a task."""
     done = []
 
     def wait():
         until = time.monotonic() + 60
-        while time.monotonic() < until:
-            stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-            if any(stage is not None and stage.numActiveTasks > 0 and stage.numTasks > 1 for stage in stages):
+        while time.monotonic() < until and not done:
+            if any(name == executor and tasks > 0 for name, tasks in running(spark)):
                 action()
                 done.append(True)
-                return
             time.sleep(0.005)
 
     watcher = threading.Thread(target=wait)
@@ -166,9 +169,9 @@ def test_a_task_that_is_tried_again(spark, workers, people):
     """Its executor is killed, and the worker starts another."""
     plan = asked()
     frame = spark.read.parquet(str(people))
-    victim = workers.executors()[0]
+    victim, name = workers.executors()[0]
     failed, gone = failures(spark)
-    found = during(spark, lambda: os.kill(victim, signal.SIGKILL), lambda: nasty.states(plan, frame))
+    found = during(spark, name, lambda: os.kill(victim, signal.SIGKILL), lambda: nasty.states(plan, frame))
     assert found == nasty.states(plan, whole(people))
     for _ in range(100):
         if failures(spark)[1] > gone:
@@ -185,16 +188,16 @@ def test_a_task_that_runs_twice(spark, workers, people):
     while len(workers.executors()) < 2 and time.monotonic() < until:
         time.sleep(0.1)
     frame.count()
-    victim = workers.executors()[0]
+    victim, name = workers.executors()[0]
     try:
-        found = during(spark, lambda: os.kill(victim, signal.SIGSTOP), lambda: nasty.states(plan, frame))
+        found = during(spark, name, lambda: os.kill(victim, signal.SIGSTOP), lambda: nasty.states(plan, frame))
     finally:
         os.kill(victim, signal.SIGCONT)
     assert found == nasty.states(plan, whole(people))
 
 
 def test_nothing_listens_elsewhere(workers, spark):
-    ours = {process.pid for process in workers.processes} | set(workers.executors())
+    ours = {process.pid for process in workers.processes} | {pid for pid, _ in workers.executors()}
     ours.add(spark.sparkContext._gateway.proc.pid)
     sockets = set()
     for pid in ours:
@@ -217,7 +220,8 @@ def test_a_worker_that_dies(spark, workers, people, tmp_path):
     """Last: it stays dead."""
     plan = asked()
     frame = spark.read.parquet(str(people))
-    found = during(spark, lambda: workers.kill_worker(1), lambda: nasty.states(plan, frame))
+    name = workers.executors_of(1)[0][1]
+    found = during(spark, name, lambda: workers.kill_worker(1), lambda: nasty.states(plan, frame))
     assert found == nasty.states(plan, whole(people))
 
 
