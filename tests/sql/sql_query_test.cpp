@@ -194,6 +194,11 @@ std::vector<Question> questions() {
   all.push_back({{text_name}, of({text}, make_histogram(cities.with_other()))});
   all.push_back({{"order"}, of({real}, make_histogram(ages))});
   all.push_back({{"n"}, of({integer}, make_histogram(ages.with_other()))});
+  // Who counts sees what is on a grid as the reals that they are.
+  all.push_back(
+      {{"order"}, of({real}, clamped(percent, grid(4), make_histogram(Bins::edges({0, 8, 9, 100}))))});
+  all.push_back(
+      {{"order"}, of({real}, clamped(percent, grid(4), clamped(Bounds(0, 50), grid(2), make_sum())))});
   all.push_back({{"n"}, of({integer}, make_histogram(Bins::numbers({-1, 0, 1, 7, Dyadic(Integer(1), -1)})))});
   all.push_back({{"order"}, of({real}, make_histogram(Bins::numbers({0, Dyadic(0.1), 50})))});
   all.push_back({{text_name}, of({text}, make_distinct_count(cities))});

@@ -14,7 +14,7 @@ void take(const DataChunk& chunk, std::size_t columns, FileCells& cells) {
   const idx_t rows = duckdb_data_chunk_get_size(chunk.get());
   cells.rows.resize(first + rows, std::vector<std::string>(columns));
   for (std::size_t column = 0; column < columns; ++column) {
-    const duckdb_vector vector = duckdb_data_chunk_get_vector(chunk.get(), column);
+    auto* const vector = duckdb_data_chunk_get_vector(chunk.get(), column);
     const auto* texts = static_cast<const duckdb_string_t*>(duckdb_vector_get_data(vector));
     std::uint64_t* validity = duckdb_vector_get_validity(vector);
     for (idx_t row = 0; row < rows; ++row) {

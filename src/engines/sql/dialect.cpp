@@ -64,7 +64,7 @@ class Postgresql final : public Dialect {
   }
   // A product that underflows to 0 is an error here, and is 0 elsewhere.
   std::string steps(const std::string& x, double steps_per_unit) const override {
-    const std::string product = Dialect::steps(x, steps_per_unit);
+    std::string product = Dialect::steps(x, steps_per_unit);
     if (steps_per_unit >= 1) return product;
     constexpr int half_of_least = -1075;  // as an exponent; the even neighbor of half the least double is 0
     const double largest_lost = std::ldexp(1 / steps_per_unit, half_of_least);

@@ -54,7 +54,7 @@ std::string QueryParts::cell(const std::string& sql) {
 }
 
 std::string QueryParts::key(const std::string& sql, std::size_t places) {
-  const std::string name = cell(sql);
+  std::string name = cell(sql);
   places_[name] = places;
   return name;
 }

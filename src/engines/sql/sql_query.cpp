@@ -205,6 +205,11 @@ std::string quoted_name(const Dialect& dialect, const std::vector<std::string>& 
   return joined(quoted, ".");
 }
 
+// One step of a row's hash.
+std::string multiplied_sum(const std::string& hash, const std::string& cell) {
+  return "((" + hash + " + " + cell + ") * 48271)";
+}
+
 // A public number for the questions that a query asks and how its sums are told, so that other results are told apart: the
 // first 62 bits of a hash, as no integer type has more everywhere.
 std::int64_t fingerprint(const Dialect& dialect, const RowSelection& selection,
@@ -349,7 +354,7 @@ struct SqlQuery::Parts {
     std::string hash = "1";
     for (std::size_t i = 0; i < query.cells().size(); ++i) {
       const std::string cell = dialect.remainder("(" + ordered_cell(i) + " + 3)", prime);
-      hash = dialect.remainder("((" + hash + " + " + cell + ") * 48271)", prime);
+      hash = dialect.remainder(multiplied_sum(hash, cell), prime);
     }
     return hash;
   }

@@ -29,6 +29,11 @@ std::string if_else(const std::string& condition, const std::string& yes, const 
   return "CASE WHEN " + condition + " THEN " + yes + " ELSE " + no + " END";
 }
 
+std::string clamped(const std::string& x, const std::string& lower, const std::string& upper) {
+  return "CASE WHEN " + x + " < " + lower + " THEN " + lower + " WHEN " + x + " > " + upper + " THEN " +
+         upper + " ELSE " + x + " END";
+}
+
 // true is 1, false is 0, null stays null.
 std::string of_boolean(const std::string& x, const std::string& one, const std::string& zero) {
   return "CASE WHEN " + x + " THEN " + one + " WHEN NOT " + x + " THEN " + zero + " END";
@@ -36,7 +41,7 @@ std::string of_boolean(const std::string& x, const std::string& one, const std::
 
 // A whole number of at most 64 bits, or null.
 std::string as_integer(const Dialect& dialect, const std::string& x, SqlType type) {
-  const std::string integer = cast(x, dialect.integer_type());
+  std::string integer = cast(x, dialect.integer_type());
   if (type == SqlType::integer) return integer;
   if (type == SqlType::unknown) return "CASE WHEN " + integer + " = " + x + " THEN " + integer + " END";
   return "CASE WHEN " + dialect.in_integer_range(x, type) + " AND " + x + " = FLOOR(" + x + ") THEN " +
@@ -125,22 +130,33 @@ std::string SqlRows::is_present(const Cell& cell) const {
 
 std::string SqlRows::kept() const {
   std::string all;
-  for (const std::string& condition : kept_) all += (all.empty() ? "" : " AND ") + condition;
+  for (const std::string& condition : kept_) {
+    if (!all.empty()) all += " AND ";
+    all += condition;
+  }
   return all;
 }
 
+void SqlRows::take_off_grid() {
+  for (Cell& cell : cells_) {
+    if (!cell.grid) continue;
+    cell.sql = "((" + cast(cell.sql, dialect_->real_type()) + " + " + dialect_->real(0.5) + ") * " +
+               dialect_->real(cell.grid->spacing().to_double_nearest()) + ")";
+    cell.grid.reset();
+  }
+}
+
 void SqlRows::clamp(const std::vector<Bounds>& bounds) {
+  take_off_grid();
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     Cell& cell = cells_[i];
-    const std::string lower = constant(cell, bounds[i].lower());
-    const std::string upper = constant(cell, bounds[i].upper());
-    cell.sql = "CASE WHEN " + cell.sql + " < " + lower + " THEN " + lower + " WHEN " + cell.sql + " > " +
-               upper + " THEN " + upper + " ELSE " + cell.sql + " END";
+    cell.sql = clamped(cell.sql, constant(cell, bounds[i].lower()), constant(cell, bounds[i].upper()));
     cell.bounds = bounds[i];
   }
 }
 
 void SqlRows::impute(const std::vector<Dyadic>& values) {
+  take_off_grid();
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     Cell& cell = cells_[i];
     if (!cell.complete) cell.sql = if_else(is_missing(cell), constant(cell, values[i]), cell.sql);
@@ -156,6 +172,7 @@ void SqlRows::drop() {
 }
 
 void SqlRows::select(const Predicate& condition) {
+  take_off_grid();
   SqlCondition language(*this);
   kept_.insert(condition.told(language));
 }
@@ -165,6 +182,7 @@ void SqlRows::project(std::size_t columns) {
 }
 
 void SqlRows::grid_rows(const std::vector<Grid>& grids) {
+  take_off_grid();
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     const Dyadic steps(Integer(1), -grids[i].exponent());
     cells_[i].sql = dialect_->steps(cells_[i].sql, steps.to_double_nearest());
@@ -218,7 +236,8 @@ WholeNumber SqlRows::whole(std::size_t column) const {
   return {"((" + cell.sql + ") - " + dialect_->integer(least) + ")", width, origin, unit};
 }
 
-std::string SqlRows::place(const Places& places) const {
+std::string SqlRows::place(const Places& places) {
+  take_off_grid();
   const Cell& cell = cells_.front();
   const auto number = [&](std::size_t place) {
     return std::to_string(place == places.count ? no_place : static_cast<std::int64_t>(place));
@@ -271,7 +290,7 @@ std::string read_cell(const Dialect& dialect, const SqlTable& table, const std::
 }
 
 std::string read_unit(const Dialect& dialect, const SqlTable& table, const std::string& column) {
-  const std::string x = dialect.name(column);
+  std::string x = dialect.name(column);
   switch (type_of(table, column)) {
     case SqlType::unusable:
       refuse_column(column,

@@ -45,7 +45,7 @@ class SqlRows {
   // Throws invalid_argument naming "row_grid" or "bounds".
   WholeNumber whole(std::size_t column) const;
   // The place of the first cell, or no_place.
-  std::string place(const framework_internal::Places& places) const;
+  std::string place(const framework_internal::Places& places);
 
  private:
   friend class SqlCondition;
@@ -57,6 +57,8 @@ class SqlRows {
     std::optional<Grid> grid = {};  // `sql` is then the number of steps
   };
 
+  // Whatever looks at cells that are on a grid, but sums, sees them as the reals that they are.
+  void take_off_grid();
   std::string constant(const Cell& cell, const Dyadic& value) const;
   std::string is_missing(const Cell& cell) const;
   std::string is_present(const Cell& cell) const;
