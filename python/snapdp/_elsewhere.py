@@ -6,7 +6,7 @@ Whoever gives a connection or a frame is trusted with its rows. No message of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _core, _toml
@@ -54,14 +54,14 @@ class _Table(Elsewhere):
         require([name for name, _ in header], columns)
         return _core.sql_source(self._driver.dialect, self._name, header, self)
 
-    def __call__(self, query: str) -> tuple[list[str], list[list[str]]]:
+    def __call__(self, query: str) -> tuple[list[str], Iterator[list[str]]]:
         names, rows = self._asked(
             lambda: self._driver.answer(query),
             "data: the database refused the query or broke it off; what it said is not shown, as it may quote rows. Run "
             f'plan.sql("{self._driver.dialect}", ...) there to see, or cast the columns in a view; nothing was debited',
             "data",
         )
-        return [str(name) for name in names], _rows(rows)
+        return [str(name) for name in names], _texts(rows)
 
     @staticmethod
     def _asked(ask: Callable[[], _Answer], words: str, parameter: str) -> _Answer:
@@ -132,7 +132,7 @@ def aggregates(columns: Iterable[str], rows: Iterable[Sequence[object]]) -> Else
     """
     if isinstance(columns, (str, bytes)):
         raise InvalidArgument("columns: is a text; give the names of the result's columns, as a list", "columns")
-    return _Result([_toml.text_of(name, "columns") for name in columns], _rows(rows))
+    return _Result([_toml.text_of(name, "columns") for name in columns], list(_texts(rows)))
 
 
 def states(states: Iterable[bytes]) -> Elsewhere:
@@ -185,8 +185,8 @@ def query(plan: _core.Plan, dialect: str, table: str) -> str:
     return text
 
 
-def _rows(rows: Iterable[Sequence[object]]) -> list[list[str]]:
-    return [[_digits(cell) for cell in row] for row in rows]
+def _texts(rows: Iterable[Sequence[object]]) -> Iterator[list[str]]:
+    return ([_digits(cell) for cell in row] for row in rows)
 
 
 def _digits(cell: Any) -> str:

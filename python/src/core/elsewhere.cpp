@@ -47,7 +47,7 @@ SqlTable table_of(const std::vector<std::string>& name,
   return table;
 }
 
-// `run` takes a query and returns (names, rows of texts). It is the typed side that owns it.
+// `run` takes a query and returns (names, rows of texts, which are asked for one by one). It is the typed side that owns it.
 HeldSource* open_table(const std::string& dialect, const std::vector<std::string>& name,
                        const std::vector<std::pair<std::string, std::string>>& columns,
                        const nb::object& run) {
@@ -55,8 +55,10 @@ HeldSource* open_table(const std::string& dialect, const std::vector<std::string
   return new HeldSource(
       open_sql_source(dialect_named(dialect), table_of(name, columns), [function](const std::string& query) {
         const nb::gil_scoped_acquire locked;
-        auto [names, rows] = nb::cast<std::pair<std::vector<std::string>, Rows>>(function(query));
-        return SqlResult{std::move(names), std::move(rows)};
+        const auto [names, rows] = nb::cast<std::pair<std::vector<std::string>, nb::object>>(function(query));
+        SqlResult result{names, {}};
+        for (const nb::handle row : rows) result.rows.push_back(nb::cast<std::vector<std::string>>(row));
+        return result;
       }));
 }
 
