@@ -4,6 +4,8 @@
 #   find_package(snapdp COMPONENTS privacy)       also an optional room, or a message that says how to build it
 #   find_package(snapdp COMPONENTS testing)       the neighbor tester and a source in memory, for tests
 #   find_package(snapdp COMPONENTS arrow)         a source over any Arrow stream
+#   find_package(snapdp COMPONENTS sql)           queries of exact integers for databases, and their results
+#   find_package(snapdp COMPONENTS states)        parts of a table that are folded apart
 #   find_package(snapdp COMPONENTS postgresql)    a source over a table of a PostgreSQL server
 #   pkg-config --libs snapdp | snapdp-privacy     the same for other build systems
 #
@@ -111,7 +113,7 @@ foreach(room IN LISTS snapdp_core_rooms)
   endif()
 endforeach()
 snapdp_pkg_config_file(snapdp "${PROJECT_DESCRIPTION}" ${topmost})
-foreach(room IN ITEMS testing arrow postgresql privacy release)
+foreach(room IN ITEMS testing arrow sql states postgresql privacy release)
   if(TARGET snapdp_${room})
     snapdp_pkg_config_file(snapdp-${room} "SnapDP's ${room} room and all below it" ${room})
   endif()

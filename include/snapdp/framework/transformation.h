@@ -124,7 +124,8 @@ class RowFunction {
   virtual KeptRows kept(const Chunk& block, std::uint8_t* keeps) const;
   // The function in a few words with all its parameters, for example "clamp to [0, 100]".
   virtual std::string description() const = 0;
-  // The function in another language (row_language.h), for engines; one that does not say so is unknown there.
+  // The function in another language (row_language.h), for engines; one that does not say so is unknown
+  // there.
   virtual void tell(framework_internal::RowLanguage& language) const;
 };
 
@@ -199,12 +200,13 @@ enum class CastFailure {
 Transformation make_cast(const VectorDomain& domain, Metric metric, const std::vector<AtomType>& types,
                          CastFailure failure);
 
-// Puts the cells of real columns on a public grid: x becomes (floor(x / spacing) + 1/2) spacing, the middle of
-// its step, at most half a spacing from x. Sums of such numbers are sums of integers, which every database
-// computes exactly and in any order: statistics then come out alike wherever the rows are (engines/sql). The
-// columns must have bounds that are at most 2^51 spacings from 0; those of the output are their images, so the
-// width stays when both are multiples of the spacing. 1-stable under the symmetric, change-one and Hamming
-// metrics. Throws invalid_argument naming "row_grid". Proof: proofs/make_grid_rows.md.
+// Puts the cells of real columns on a public grid: x becomes (floor(x / spacing) + 1/2) spacing, the middle
+// of its step, at most half a spacing from x. Sums of such numbers are sums of integers, which every
+// database computes exactly and in any order: statistics then come out alike wherever the rows are
+// (engines/sql). The columns must have bounds that are at most 2^51 spacings from 0; those of the output
+// are their images, so the width stays when both are multiples of the spacing. 1-stable under the
+// symmetric, change-one and Hamming metrics. Throws invalid_argument naming "row_grid". Proof:
+// proofs/make_grid_rows.md.
 Transformation make_grid_rows(const VectorDomain& domain, Metric metric, const std::vector<Grid>& grids);
 
 // Keeps the rows for which the predicate holds. 1-stable under the symmetric distance only: under change-one

@@ -102,8 +102,8 @@ struct ColumnDeclaration {
   std::string label_of(const std::string& value) const;
 };
 
-// Whether the cells of real columns are put on a grid before they are summed (make_grid_rows), so that databases
-// sum them exactly: not, on one that is fine beside the noise, or on this one.
+// Whether the cells of real columns are put on a grid before they are summed (make_grid_rows), so that
+// databases sum them exactly: not, on one that is fine beside the noise, or on this one.
 struct RowGridChoice {
   enum class Kind { none, automatic, fixed };
   Kind kind = Kind::none;

@@ -63,8 +63,8 @@ struct SqlTable {
   std::vector<SqlColumn> columns = {};  // where they are known; others are SqlType::unknown
 };
 
-// "people", "hr.people", "\"a.b\".people": parts between dots, or between double quotes, of which two in a row
-// stand for one. Throws invalid_argument naming "table".
+// "people", "hr.people", "\"a.b\".people": parts between dots, or between double quotes, of which two in a
+// row stand for one. Throws invalid_argument naming "table".
 std::vector<std::string> parse_table_name(std::string_view text);
 
 // A query that gives no row and the names of the table's columns.
@@ -82,8 +82,9 @@ class SqlQuery {
   static constexpr std::uint64_t most_rows = std::uint64_t{1} << 40;
 
   // Throws invalid_argument naming "row_grid" for a sum of reals that are on no grid, "bounds" for integers
-  // whose bounds are 2^62 or more apart, "statistic" for a part that cannot be written as SQL, "columns" for a
-  // column that is stored as something else than is wanted of it, and "table" for a table without a name.
+  // whose bounds are 2^62 or more apart, "statistic" for a part that cannot be written as SQL, "columns"
+  // for a column that is stored as something else than is wanted of it, and "table" for a table without a
+  // name.
   SqlQuery(SqlDialect dialect, const SqlTable& table, const RowSelection& selection,
            std::span<const FoldRequest> requests);
   SqlQuery(SqlQuery&&) noexcept;

@@ -17,8 +17,8 @@
 namespace snapdp {
 
 struct PartOptions {
-  // Whoever made the parts says that no privacy unit has rows in two of them. Only then can a limit on a unit's
-  // rows be kept part by part.
+  // Whoever made the parts says that no privacy unit has rows in two of them. Only then can a limit on a
+  // unit's rows be kept part by part.
   bool whole_units = false;
 };
 
@@ -34,15 +34,16 @@ struct PartOptions {
 //   count      u32       of states, each: u64 length, then Aggregation::to_bytes
 //   checksum   32 bytes  SHA-256 of everything before it
 //
-// Throws invalid_argument naming "whole_units" when the selection limits the rows of units and nobody says that
-// they are whole, and what Source::fold throws.
+// Throws invalid_argument naming "whole_units" when the selection limits the rows of units and nobody says
+// that they are whole, and what Source::fold throws.
 std::string fold_part(Source& rows, const RowSelection& selection, std::span<const FoldRequest> requests,
                       const PartOptions& options, const Progress& progress = {});
 
-// A source that merges such parts, at least one. They are untrusted: fold() throws bad_data naming "states" for
-// bytes that are truncated, altered or of another question, for a part that is there twice, and for parts that
-// do not say that units are whole when rows of units are limited; and what Aggregation::from_bytes throws. What
-// cannot be told is a part that is missing: name them all. `columns` are those that the parts had.
+// A source that merges such parts, at least one. They are untrusted: fold() throws bad_data naming "states"
+// for bytes that are truncated, altered or of another question, for a part that is there twice, and for
+// parts that do not say that units are whole when rows of units are limited; and what
+// Aggregation::from_bytes throws. What cannot be told is a part that is missing: name them all. `columns`
+// are those that the parts had.
 std::unique_ptr<Source> open_parts(std::vector<std::string> parts, const std::vector<std::string>& columns);
 
 }  // namespace snapdp
