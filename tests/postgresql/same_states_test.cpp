@@ -313,7 +313,8 @@ TEST_F(SameStates, OfAThousandStatisticsParallel) {
   std::string many;
   for (int i = 0; i < 1000; ++i) {
     many += "[[statistic]]\nname = \"" + std::to_string(i) +
-            "\"\nkind = \"variance\"\ncolumn = \"x\"\nbounds = [0, " + std::to_string(i + 1) + "]\nepsilon = 1\n";
+            "\"\nkind = \"variance\"\ncolumn = \"x\"\nbounds = [0, " + std::to_string(i + 1) +
+            "]\nepsilon = 1\n";
   }
   expect_same(nasty(20), add_remove, many);
 }

@@ -573,7 +573,7 @@ TEST(SqlQuery, NamesAndConstantsStayWhatTheyAre) {
   EXPECT_THAT(text(SqlDialect::duckdb), HasSubstr("'''; DROP TABLE t; --\\'' \\'"));
   EXPECT_THAT(text(SqlDialect::duckdb), HasSubstr("\"a\"\"`b\""));
   EXPECT_THAT(text(SqlDialect::duckdb), HasSubstr("\"s.x\".\"t\""));
-  EXPECT_THAT(text(SqlDialect::postgresql), HasSubstr("E'\\'; DROP TABLE t; --\\\\\\' \\\\'"));
+  EXPECT_THAT(text(SqlDialect::postgresql), HasSubstr("E'''; DROP TABLE t; --\\\\'' \\\\'"));
   EXPECT_THAT(text(SqlDialect::spark), HasSubstr("'\\'; DROP TABLE t; --\\\\\\' \\\\'"));
   EXPECT_THAT(text(SqlDialect::spark), HasSubstr("`a\"``b`"));
 }
