@@ -499,8 +499,9 @@ TEST_F(SqlResultTest, RefusesWhatNoRowsGive) {
   expect_refused(changed(all, count, "100000"), "add up");
   expect_refused(changed(group, count, "0"), "add up");
   expect_refused(changed(all, count + 1, "501"), "more rows than there are");
-  expect_refused(changed(all, count + 2, "999999999999999"), "impossible");  // a sum beyond rows times bounds
-  expect_refused(changed(all, count + 3, "1"), "impossible");  // squares too small for their sum
+  expect_refused(changed(all, count + 2, "999999999999999"),
+                 "within the bounds");                                // a sum beyond rows times bounds
+  expect_refused(changed(all, count + 3, "1"), "within the bounds");  // squares too small for their sum
   expect_refused(changed(group, 1, "9"), "out of range");
   expect_refused(changed(all, 2, "1"), "out of range");
   SqlResult result = result_;
