@@ -76,13 +76,6 @@ def whole(folder):
     return pyarrow.parquet.read_table(folder)
 
 
-def failures(spark):
-    """Tasks that failed so far, and executors that are gone."""
-    executors = spark.sparkContext._jsc.sc().statusStore().executorList(False)
-    each = [executors.apply(i) for i in range(executors.size())]
-    return sum(one.failedTasks() for one in each), sum(not one.isActive() for one in each)
-
-
 def running(spark):
     """Executors by name, and how many tasks each is at."""
     executors = spark.sparkContext._jsc.sc().statusStore().executorList(True)
@@ -170,18 +163,16 @@ def test_a_task_that_is_tried_again(spark, workers, people):
     plan = asked()
     frame = spark.read.parquet(str(people))
     victim, name = workers.executors()[0]
-    failed, gone = failures(spark)
     found = during(spark, name, lambda: os.kill(victim, signal.SIGKILL), lambda: nasty.states(plan, frame))
     assert found == nasty.states(plan, whole(people))
-    for _ in range(100):
-        if failures(spark)[1] > gone:
-            break
+    until = time.monotonic() + 60
+    while len(workers.executors()) < 2 and time.monotonic() < until:
         time.sleep(0.1)
-    assert failures(spark)[0] > failed and failures(spark)[1] > gone
+    assert len(workers.executors()) == 2 and name not in [other for _, other in workers.executors()]
 
 
 def test_a_task_that_runs_twice(spark, workers, people):
-    """One executor stands still until the other has done its tasks, speculatively."""
+    """One executor stands still for some seconds, in which the other does its tasks, speculatively."""
     plan = asked()
     frame = spark.read.parquet(str(people))
     until = time.monotonic() + 60
@@ -189,10 +180,14 @@ def test_a_task_that_runs_twice(spark, workers, people):
         time.sleep(0.1)
     frame.count()
     victim, name = workers.executors()[0]
-    try:
-        found = during(spark, name, lambda: os.kill(victim, signal.SIGSTOP), lambda: nasty.states(plan, frame))
-    finally:
-        os.kill(victim, signal.SIGCONT)
+    resumed = threading.Timer(5, os.kill, (victim, signal.SIGCONT))
+
+    def pause():
+        os.kill(victim, signal.SIGSTOP)
+        resumed.start()
+
+    found = during(spark, name, pause, lambda: nasty.states(plan, frame))
+    resumed.join()
     assert found == nasty.states(plan, whole(people))
 
 
