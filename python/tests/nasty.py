@@ -21,7 +21,7 @@ types = {
     "loose": arrow.float64(),  # of which nothing is declared, to be read as another type
     "whole": arrow.int64(),
 }
-keys = ["a", "A", "ä", "a\u0308", " a", "a ", "it's", 'say "hi"', "back\\slash", "\\'", "${user.name}", "%s", "?", "x0", "NULL", "-- no"]
+keys = ["a", "A", "ä", "a\u0308", " a", "a ", "it's", 'say "hi"', "back\\slash", "\\'", "${spark.app.name}", "%s", "?", "x0", "NULL", "-- no"]
 reals = [
     0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, 1e-30, -1e-30, 0.1, -0.1, 0.5, 1.5, -1.5, 2.5, 99.99999999999999, 100.0,
     100.00000000000001, -100.0, 123.456, 1e15, -1e15, 9.007199254740993e15, 9.223372036854776e18, -9.223372036854776e18, 1e300,
@@ -204,7 +204,7 @@ def states(plan: dp.Plan, data: object, whole_units: bool = False) -> bytes:
 # Names that a query has to carry whatever they are, and some that it uses itself.
 names = [
     "select", "group", "order", 'a"b', "a'b", "a`b", "a.b", "back\\slash", "Ünï cödé", " blank ", "x0", "c0", "q", "row_unit", "row_rank",
-    "snapdp_plan", "part", "key_1", "n_0", "COUNT", "${user.name}", "--", "/* */", ";", "%s", "?", ":name", "$1", "é" * 20,
+    "snapdp_plan", "part", "key_1", "n_0", "COUNT", "${spark.app.name}", "--", "/* */", ";", "%s", "?", ":name", "$1", "é" * 20,
 ]  # fmt: skip
 
 
