@@ -109,9 +109,10 @@ std::vector<std::string> parts_in(const std::filesystem::path& path) {
   std::vector<std::string> parts;
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) return {file_content(path)};
-  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-    if (entry.is_regular_file(error)) parts.push_back(file_content(entry.path()));
-  }
+  // Whatever else lies there is refused rather than passed over: it may be a part.
+  std::filesystem::directory_iterator entry(path, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+    parts.push_back(file_content(entry->path()));
   if (error)
     throw Error(ErrorCode::io, "--states", "--states: " + quoted_path(path.string()) + " cannot be read");
   return parts;

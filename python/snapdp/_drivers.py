@@ -170,7 +170,7 @@ class _Spark(Driver):
 def driver_of(connection: Any, dialect: str | None) -> Driver:
     """Throws InvalidArgument for what is no connection, and for one whose dialect is unknown and not named."""
     if dialect is not None:
-        _core.is_tested_dialect(dialect)
+        _core.is_tested_dialect(text_of(dialect, "dialect"))
     if is_from(connection, "datafusion", "SessionContext"):
         return _Datafusion(connection)
     if not hasattr(connection, "cursor"):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from . import _core, _toml
+from . import _core
+from ._arguments import choice, flag, listed, of_class, text_of
 from ._drivers import Driver, driver_of, spark_driver
 from ._errors import BadData, Error, InvalidArgument, IoError
 from ._numbers import is_decimal, is_flag
@@ -109,7 +110,7 @@ def sql(connection: object, table: str, dialect: str | None = None) -> Elsewhere
         dialect: "duckdb", "postgresql", "spark", "sqlite" or "datafusion"; that of the driver unless given. Untested: "bigquery",
             "clickhouse", "snowflake", "trino".
     """
-    name = _core.parse_table_name(_toml.text_of(table, "table"))
+    name = _core.parse_table_name(text_of(table, "table"))
     return _Table(driver_of(connection, dialect), name, table)
 
 
@@ -130,9 +131,9 @@ def aggregates(columns: Iterable[str], rows: Iterable[Sequence[object]]) -> Else
         columns: the names of the result's columns.
         rows: its rows, in any order: ints, Decimals or texts of whole numbers.
     """
-    if isinstance(columns, (str, bytes)):
-        raise InvalidArgument("columns: is a text; give the names of the result's columns, as a list", "columns")
-    return _Result([_toml.text_of(name, "columns") for name in columns], list(_texts(rows)))
+    names = [text_of(name, "columns") for name in listed(columns, "columns", "the names of the result's columns, as a list")]
+    cells = [listed(row, "rows", "rows, each a list of its cells") for row in listed(rows, "rows", "a list of rows")]
+    return _Result(names, list(_texts(cells)))
 
 
 def states(states: Iterable[bytes]) -> Elsewhere:
@@ -141,9 +142,7 @@ def states(states: Iterable[bytes]) -> Elsewhere:
     Args:
         states: what `fold` gave for each part, or `snapdp fold` wrote. One that is missing cannot be told.
     """
-    if isinstance(states, (bytes, bytearray, memoryview, str)):
-        raise InvalidArgument("states: is one part's; give a list, of one part too", "states")
-    parts = list(states)
+    parts = listed(states, "states", "a list of parts, of one part too")
     for part in parts:
         if not isinstance(part, (bytes, bytearray, memoryview)):
             raise InvalidArgument(f"states: one is a {type(part).__name__}; give the bytes that fold(...) returned", "states")
@@ -166,13 +165,13 @@ def fold(plan: Plan, data: object, whole_units: bool = False, *, progress: Progr
     from ._plan import held_plan
 
     with shown(progress) as told:
-        return _core.fold(held_plan(plan), opener(data), told, whole_units)
+        return _core.fold(held_plan(plan), opener(data), told, flag(whole_units, "whole_units"))
 
 
 def query(plan: _core.Plan, dialect: str, table: str) -> str:
     """What `Plan.sql` gives."""
     text = _core.sql_query(
-        plan, _toml.text_of(dialect, "dialect"), _core.parse_table_name(_toml.text_of(table, "table"))
+        plan, text_of(dialect, "dialect"), _core.parse_table_name(text_of(table, "table"))
     )
     if not _core.is_tested_dialect(dialect):
         import warnings

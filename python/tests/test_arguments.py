@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sqlite3
 from dataclasses import dataclass, field, is_dataclass
 from fractions import Fraction
 from typing import Any, Callable
@@ -225,6 +226,19 @@ def of_ledgers(world: World) -> dict[str, Use]:
         "Report.to_polars": Use(report.to_polars),
         "Report.to_arrow": Use(report.to_arrow),
         "Report.plot": Use(report.plot, {"*names": "count"}),
+    }
+
+
+def of_elsewhere(world: World) -> dict[str, Use]:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE people (age INTEGER)")
+    cells = {"rows": {"aggregates"}}  # what is wrong with a cell
+    return {
+        "sql": Use(dp.sql, {"connection": connection, "table": "people"}, repr),
+        "aggregates": Use(dp.aggregates, {"columns": ["n"], "rows": [[1]]}, repr, cells),
+        "states": Use(dp.states, {"states": [b"a part"]}, repr),
+        "fold": Use(dp.fold, {"plan": world.plan, "data": world.frame}, also={"data": {"column", "format"}}),
+        "Plan.sql": Use(world.plan.sql, {"dialect": "duckdb", "table": "people"}),
     }
 
 

@@ -289,6 +289,33 @@ TEST(SqlQuery, KnownTypesAreReadAsTheyAreStored) {
   EXPECT_EQ(result.states[2].totals(), (Totals{3, {9}}));
 }
 
+// ---- What no single row may do ----
+
+TEST(SqlQuery, NoCellOfAnUnknownColumnFailsTheQuery) {
+  DuckdbDatabase database;
+  database.run("CREATE TABLE reals (x DOUBLE)");
+  database.run("INSERT INTO reals VALUES (1), (2.5), ('NaN'), (1e300), ('-inf'), (NULL), (9.3e18), (3)");
+  database.run("CREATE TABLE texts (x VARCHAR)");
+  database.run("INSERT INTO texts VALUES ('1'), ('2.5'), ('n/a'), ('1e999'), (''), (NULL), ('3')");
+  const Aggregation integers = of({AtomType::integer}, clamped(Bounds(0, 10), {}, make_sum()));
+  const Aggregation reals = of({AtomType::real}, clamped(Bounds(0, 10), Grid(0), make_count()));
+  const std::vector<FoldRequest> requests = {{{"x"}, &integers}, {{"x"}, &reals}};
+  for (const std::string table : {"reals", "texts"}) {
+    const std::unique_ptr<Source> source = open_sql_source(
+        SqlDialect::duckdb, {{table}, {}}, [&](const std::string& sql) { return database.run(sql); });
+    EXPECT_EQ(source->fold({}, requests, {}).states[0].totals(), (Totals{2, {4}})) << table;
+  }
+}
+
+TEST(SqlQuery, AMisspeltColumnIsNoTextOfSqlites) {
+  SqliteDatabase database;
+  nasty_table(3, 1).create(database, "people");
+  const Aggregation counts = of({AtomType::text}, make_histogram(Bins::texts({"nope"})));
+  const std::vector<FoldRequest> requests = {{{"nope"}, &counts}};
+  EXPECT_THROW(database.run(SqlQuery(SqlDialect::sqlite, {{"people"}, {}}, {}, requests).text()),
+               std::runtime_error);
+}
+
 // ---- Limits on units ------------------------------------------------------------------------------------------------
 
 struct UnitRow {
@@ -383,6 +410,54 @@ TEST(SqlQuery, KeepsTheFirstRowsOfAUnitInTheOrderOfTheirCells) {
   }
 }
 
+// Cells of few bits all of them: their hash has 64.
+TEST(SqlQuery, OrdersRowsOfTextsAlone) {
+  TestTable table{{{"unit", "BIGINT", {}, {}}, {"a", "VARCHAR", {}, {}}, {"b", "VARCHAR", {}, {}}}};
+  for (int i = 0; i < 200; ++i) {
+    table.columns[0].add(std::int64_t{i % 20});
+    table.columns[1].add(std::string(1, static_cast<char>('a' + i % 7)));
+    table.columns[2].add(std::string(1, static_cast<char>('a' + i % 5)));
+  }
+  const Aggregation counts =
+      of({AtomType::text}, make_histogram(Bins::texts({"a", "b", "c", "d"}).with_other()));
+  const std::vector<FoldRequest> requests = {{{"a"}, &counts}, {{"b"}, &counts}};
+  RowSelection selection;
+  selection.unit = RowSelection::UnitLimit{"unit", 2};
+  for (const std::unique_ptr<Database>& database : all_databases()) {
+    table.create(*database, "people");
+    const FoldResult result =
+        open_sql_source(database->dialect(), {{"people"}, {}}, [&](const std::string& sql) {
+          return database->run(sql);
+        })->fold(selection, requests, {});
+    EXPECT_EQ(result.states[0].totals().rows, 40U) << to_string(database->dialect());
+  }
+}
+
+// However a number is written or signed, it is one unit.
+TEST(SqlQuery, EqualNumbersAreOneUnit) {
+  const Aggregation counts = of({AtomType::integer}, make_count());
+  const std::vector<FoldRequest> requests = {{{"v"}, &counts}};
+  RowSelection selection;
+  selection.unit = RowSelection::UnitLimit{"unit", 1};
+  SqliteDatabase sqlite;
+  sqlite.run("CREATE TABLE t (unit, v INTEGER)");
+  sqlite.run("INSERT INTO t VALUES (1, 1), (1.0, 2), (NULL, 3), ('  ', 4), ('b', 5), (2.5, 6), (2.5, 7)");
+  EXPECT_EQ(open_sql_source(SqlDialect::sqlite, {{"t"}, {}},
+                            [&](const std::string& sql) { return sqlite.run(sql); })
+                ->fold(selection, requests, {})
+                .rows,
+            3U);
+  DuckdbDatabase duckdb;
+  duckdb.run("CREATE TABLE t (unit DOUBLE, v INTEGER)");
+  duckdb.run("INSERT INTO t VALUES (0.0, 1), (-0.0, 2), (NULL, 3), ('NaN', 4), (7, 5)");
+  const SqlTable known{{"t"}, {{"unit", SqlType::real}, {"v", SqlType::integer}}};
+  EXPECT_EQ(
+      open_sql_source(SqlDialect::duckdb, known, [&](const std::string& sql) { return duckdb.run(sql); })
+          ->fold(selection, requests, {})
+          .rows,
+      2U);
+}
+
 // The claim itself: all rows of a unit more or less change the exact statistics by no more than the limits allow.
 TEST(SqlQuery, AUnitChangesNoMoreThanItsLimits) {
   const std::vector<UnitRow> rows = unit_rows(4);
@@ -435,10 +510,10 @@ class SqlResultTest : public testing::Test {
       EXPECT_THAT(error.what(), HasSubstr(why));
     }
   }
-  // The place of the first row of the part, and of a column.
+  // The place of the row of the part's first group, or of all its rows.
   std::size_t row_of(int part) const {
     for (std::size_t i = 0; i < result_.rows.size(); ++i) {
-      if (result_.rows[i][1] == std::to_string(part)) return i;
+      if (result_.rows[i][1] == std::to_string(part) && result_.rows[i][2] == "0") return i;
     }
     throw std::logic_error("no such part");
   }
@@ -504,6 +579,7 @@ TEST_F(SqlResultTest, RefusesWhatNoRowsGive) {
   expect_refused(changed(all, count + 3, "1"), "within the bounds");  // squares too small for their sum
   expect_refused(changed(group, 1, "9"), "out of range");
   expect_refused(changed(all, 2, "1"), "out of range");
+  expect_refused(changed(group, count + 1, "500"), "more rows than it has");
   SqlResult result = result_;
   result.rows.push_back(result.rows[group]);
   expect_refused(result, "twice");

@@ -42,8 +42,24 @@ std::string power_of_two(unsigned exponent) {
   return std::to_string(std::uint64_t{1} << exponent);
 }
 
+// With a cast that gives null for what it does not take.
+class CarefulDialect : public Dialect {
+ public:
+  std::string real_or_null(const std::string& x) const override { return careful(x, real_type()); }
+  std::string integer_or_null(const std::string& x) const override {
+    const std::string real = real_or_null(x);
+    return "CASE WHEN " + real + " = FLOOR(" + real + ") THEN " + cast_to_integer(x) + " END";
+  }
+  std::string cast_to_integer(const std::string& x) const override { return careful(x, integer_type()); }
+
+ private:
+  virtual std::string careful(const std::string& x, const std::string& type) const {
+    return "TRY_CAST(" + x + " AS " + type + ")";
+  }
+};
+
 // SUM of BIGINT is HUGEINT, which goes into Parquet files as a double.
-class Duckdb final : public Dialect {
+class Duckdb final : public CarefulDialect {
  public:
   std::string sum(const std::string& x) const override {
     return "CAST(" + Dialect::sum(x) + " AS DECIMAL(38, 0))";
@@ -61,6 +77,11 @@ class Postgresql final : public Dialect {
   std::string text(const std::string& value) const override { return "E" + between('\'', value, "''", true); }
   std::string is_nan(const std::string& x) const override {
     return "(" + x + " = CAST('NaN' AS double precision))";
+  }
+  // The constants are numerics, which are compared exactly with whole numbers.
+  std::string integer_or_null(const std::string& x) const override {
+    return "CASE WHEN " + x + " >= -9223372036854775808 AND " + x + " < 9223372036854775808 AND " + x +
+           " = FLOOR(" + x + ") THEN " + cast_to_integer(x) + " END";
   }
   // A product that underflows to 0 is an error here, and is 0 elsewhere.
   std::string steps(const std::string& x, double steps_per_unit) const override {
@@ -99,7 +120,7 @@ class Postgresql final : public Dialect {
   bool sums_beyond_64_bits() const override { return true; }
 };
 
-class Spark final : public Dialect {
+class Spark final : public CarefulDialect {
  public:
   // Wherever it finds ${...}, in names and literals too, it puts the value of that setting.
   std::string name(const std::string& identifier) const override {
@@ -128,6 +149,10 @@ class Spark final : public Dialect {
 // Any cell may hold anything, there is no NaN, FLOOR may be missing, and decimal literals may be an ulp off.
 class Sqlite final : public Dialect {
  public:
+  // A name between double quotes that no column has would be a text.
+  std::string name(const std::string& identifier) const override {
+    return between('`', identifier, "``", false);
+  }
   std::string real(double value) const override {
     if (value == 0) return "CAST(0 AS REAL)";
     int exponent = 0;
@@ -155,17 +180,22 @@ class Sqlite final : public Dialect {
     return "(CAST(" + x + " AS INTEGER) - (CAST(" + x + " AS INTEGER) > " + x + "))";
   }
   std::string bytes(const std::string& x) const override { return "(" + x + " COLLATE BINARY)"; }
+  // 1 and 1.0 are one.
+  std::string unit_text(const std::string& x) const override {
+    return "CASE WHEN typeof(" + x + ") = 'real' AND CAST(" + x + " AS INTEGER) = " + x + " THEN CAST(CAST(" +
+           x + " AS INTEGER) AS TEXT) ELSE CAST(" + x + " AS TEXT) END";
+  }
   std::string is_number(const std::string& x) const override {
     return "typeof(" + x + ") IN ('integer', 'real')";
   }
 };
 
-class Datafusion final : public Dialect {
+class Datafusion final : public CarefulDialect {
  public:
   std::string real_type() const override { return "DOUBLE"; }
 };
 
-class Bigquery final : public Dialect {
+class Bigquery final : public CarefulDialect {
  public:
   std::string name(const std::string& identifier) const override {
     return between('`', identifier, "\\`", true);
@@ -175,6 +205,9 @@ class Bigquery final : public Dialect {
   std::string integer_type() const override { return "INT64"; }
   std::string text_type() const override { return "STRING"; }
   std::string is_nan(const std::string& x) const override { return "IS_NAN(" + x + ")"; }
+  std::string careful(const std::string& x, const std::string& type) const override {
+    return "SAFE_CAST(" + x + " AS " + type + ")";
+  }
   std::string remainder(const std::string& x, std::int64_t divisor) const override {
     return "MOD(" + x + ", " + std::to_string(divisor) + ")";
   }
@@ -212,7 +245,7 @@ class Snowflake final : public Dialect {
   }
 };
 
-class Trino final : public Dialect {
+class Trino final : public CarefulDialect {
  public:
   std::string real_type() const override { return "DOUBLE"; }
   std::string is_nan(const std::string& x) const override { return "is_nan(" + x + ")"; }
@@ -252,6 +285,19 @@ std::string Dialect::steps(const std::string& x, double steps_per_unit) const {
   return floor("((" + x + ") * " + real(steps_per_unit) + ")");
 }
 
+std::string Dialect::real_or_null(const std::string& x) const {
+  return "CAST(" + x + " AS " + real_type() + ")";
+}
+
+std::string Dialect::integer_or_null(const std::string& x) const {
+  const std::string integer = cast_to_integer(x);
+  return "CASE WHEN " + integer + " = " + x + " THEN " + integer + " END";
+}
+
+std::string Dialect::cast_to_integer(const std::string& x) const {
+  return "CAST(" + x + " AS " + integer_type() + ")";
+}
+
 std::string Dialect::real_of_decimal(const std::string& x) const {
   return "CAST(" + x + " AS " + real_type() + ")";
 }
@@ -260,6 +306,10 @@ std::string Dialect::in_integer_range(const std::string& x, SqlType) const {
   const std::string value = "CAST(" + x + " AS " + real_type() + ")";
   constexpr double beyond = 9223372036854775808.0;
   return value + " >= " + real(-beyond) + " AND " + value + " < " + real(beyond);
+}
+
+std::string Dialect::unit_text(const std::string& x) const {
+  return "CAST(" + x + " AS " + text_type() + ")";
 }
 
 std::string Dialect::bits(const std::string& x, unsigned from, unsigned count) const {

@@ -30,6 +30,12 @@ class Dialect {
   virtual std::string floor(const std::string& x) const;
   // The floor of a double times a power of two, so many steps of a grid.
   virtual std::string steps(const std::string& x, double steps_per_unit) const;
+  // A column of unknown type as a double, and as the 64-bit integer that it is or else null. No row may fail the query, where
+  // the database has a cast that does not.
+  virtual std::string real_or_null(const std::string& x) const;
+  virtual std::string integer_or_null(const std::string& x) const;
+  // A number that a cast to a 64-bit integer may not take.
+  virtual std::string cast_to_integer(const std::string& x) const;
   // Of a decimal: the nearest double; itself, or null where it is no number; whether a double or decimal lies between the
   // ends of 64-bit integers.
   virtual std::string real_of_decimal(const std::string& x) const;
@@ -44,6 +50,8 @@ class Dialect {
   virtual std::string bytes(const std::string& x) const { return x; }
   // A text without the blanks at its ends: spaces at least, and what else the database counts as blank.
   virtual std::string trimmed(const std::string& x) const { return "TRIM(" + x + ")"; }
+  // A privacy unit of unknown type as a text: one for equal cells of integers and of texts.
+  virtual std::string unit_text(const std::string& x) const;
   // Whether a column that is not known to hold numbers needs to be asked cell by cell, and how.
   virtual std::string is_number(const std::string&) const { return ""; }
   // The sum of an integer column over the rows of a group, 0 for none.

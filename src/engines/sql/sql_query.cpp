@@ -142,6 +142,8 @@ class AggregationInSql final : public RowLanguage {
         full.back() = static_cast<std::int64_t>(place);
         rows += result.at(counts, full, 0);
         Totals part = of_group(result, full);
+        if (Integer(static_cast<unsigned long>(part.rows)) > result.at(counts, full, 0))
+          refuse_result("a group counts more rows than it has");
         totals.values.emplace_back(Integer(static_cast<unsigned long>(part.rows)), 0);
         totals.values.insert(totals.values.end(), part.values.begin(), part.values.end());
       }
@@ -351,7 +353,8 @@ struct SqlQuery::Parts {
   // modulo the prime 2^31 - 1 (a Lehmer generator's), which are 64-bit integers everywhere.
   std::string order_hash() const {
     constexpr std::int64_t prime = 2147483647;
-    std::string hash = "1";
+    // Of 64 bits from the start: cells may have fewer.
+    std::string hash = "CAST(1 AS " + dialect.integer_type() + ")";
     for (std::size_t i = 0; i < query.cells().size(); ++i) {
       const std::string cell = dialect.remainder("(" + ordered_cell(i) + " + 3)", prime);
       hash = dialect.remainder(multiplied_sum(hash, cell), prime);

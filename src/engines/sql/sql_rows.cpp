@@ -41,21 +41,21 @@ std::string of_boolean(const std::string& x, const std::string& one, const std::
 
 // A whole number of at most 64 bits, or null.
 std::string as_integer(const Dialect& dialect, const std::string& x, SqlType type) {
-  std::string integer = cast(x, dialect.integer_type());
-  if (type == SqlType::integer) return integer;
-  if (type == SqlType::unknown) return "CASE WHEN " + integer + " = " + x + " THEN " + integer + " END";
+  if (type == SqlType::integer) return cast(x, dialect.integer_type());
+  if (type == SqlType::unknown) return dialect.integer_or_null(x);
   return "CASE WHEN " + dialect.in_integer_range(x, type) + " AND " + x + " = FLOOR(" + x + ") THEN " +
-         integer + " END";
+         dialect.cast_to_integer(x) + " END";
 }
 
 std::string read_number(const Dialect& dialect, const std::string& x, SqlType type, AtomType wanted) {
   if (type == SqlType::boolean) {
-    return wanted == AtomType::integer ? of_boolean(x, "1", "0")
+    return wanted == AtomType::integer ? cast(of_boolean(x, "1", "0"), dialect.integer_type())
                                        : of_boolean(x, dialect.real(1), dialect.real(0));
   }
   const std::string number = wanted == AtomType::integer ? as_integer(dialect, x, type)
                              : type == SqlType::real     ? x
                              : type == SqlType::decimal  ? dialect.real_of_decimal(x)
+                             : type == SqlType::unknown  ? dialect.real_or_null(x)
                                                          : cast(x, dialect.real_type());
   const std::string is_number = dialect.is_number(x);
   return is_number.empty() ? number : "CASE WHEN " + is_number + " THEN " + number + " END";
@@ -297,7 +297,9 @@ std::string read_unit(const Dialect& dialect, const SqlTable& table, const std::
                     "cannot tell privacy units apart: it is stored as neither a number nor text; make "
                     "a view of the table with a CAST of it");
     case SqlType::real:
-      return "CASE WHEN NOT " + dialect.is_nan(x) + " THEN " + x + " END";
+      // Zeros of both signs are one unit.
+      return "CASE WHEN " + x + " = " + dialect.real(0) + " THEN " + dialect.real(0) + " WHEN NOT " +
+             dialect.is_nan(x) + " THEN " + x + " END";
     case SqlType::decimal:
       return dialect.known_decimal(x);
     case SqlType::integer:
@@ -307,7 +309,7 @@ std::string read_unit(const Dialect& dialect, const SqlTable& table, const std::
     case SqlType::unknown:
       break;
   }
-  const std::string text = cast(x, dialect.text_type());
+  const std::string text = dialect.unit_text(x);
   return dialect.bytes("CASE WHEN " + dialect.trimmed(text) + " <> '' THEN " + text + " END");
 }
 

@@ -47,6 +47,8 @@ class SqlSource final : public Source {
   using Source::fold;
   FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
                   const Progress&) override {
+    check_selection(selection, requests);
+    for (const FoldRequest& request : requests) check_domain(request);
     // A database may take a name that it does not know for a text.
     if (!table_.columns.empty()) {
       const std::vector<SourceColumn> header = columns();
@@ -73,9 +75,10 @@ class ResultSource final : public Source {
   using Source::fold;
   FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
                   const Progress&) override {
+    check_selection(selection, requests);
     // Sums are told in one column or, where 64 bits are all there is, in words.
     const SqlTable table{{"table"}, {}};
-    const SqlQuery words(SqlDialect::spark, table, selection, requests);
+    const SqlQuery words(SqlDialect::datafusion, table, selection, requests);
     if (words.is_asked_by(result_)) return words.read(result_);
     return SqlQuery(SqlDialect::duckdb, table, selection, requests).read(result_);
   }
