@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from . import _core
+from ._arguments import text_of
 from ._errors import InvalidArgument
 from ._numbers import is_from
 

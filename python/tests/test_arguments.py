@@ -362,7 +362,7 @@ def may_work(parameter: inspect.Parameter, value: object) -> bool:
 
 
 # Not called by anybody but the package: their words say which function makes them.
-made_by_functions = {"Column", "Statistic", "Rows", "Step", "Transformation", "Aggregation", "Measurement", "Report", "Accountant"}
+made_by_functions = {"Column", "Statistic", "Rows", "Step", "Transformation", "Aggregation", "Measurement", "Report", "Accountant", "Elsewhere"}
 
 
 def is_record(item: object) -> bool:
@@ -389,7 +389,7 @@ def public() -> set[str]:
 
 
 def uses(world: World) -> dict[str, Use]:
-    return {**of_plans(world), **of_ledgers(world), **of_mechanisms(world), **of_chains(world)}
+    return {**of_plans(world), **of_ledgers(world), **of_elsewhere(world), **of_mechanisms(world), **of_chains(world)}
 
 
 def parameters(name: str) -> dict[str, inspect.Parameter]:
@@ -446,7 +446,7 @@ def works_or_is_refused_by_name(name: str, use: Use) -> list[str]:
     return [line[:300] for line in broken]
 
 
-@pytest.mark.parametrize("part", [of_plans, of_ledgers, of_mechanisms, of_chains])
+@pytest.mark.parametrize("part", [of_plans, of_ledgers, of_elsewhere, of_mechanisms, of_chains])
 def test_any_argument_works_or_is_refused_by_name(world, part, monkeypatch):
     monkeypatch.chdir(world.folder)
     broken = [line for name, use in part(world).items() for line in works_or_is_refused_by_name(name, use)]

@@ -209,7 +209,7 @@ kinds = {
 
 
 def test_every_key_is_a_keyword():
-    assert len(keys_of("[data]")) == 13
+    assert len(keys_of("[data]")) == 14
     assert keys_of("[data]") <= keywords(dp.dataset)
     assert len(keys_of("[columns.NAME]")) == 7
     # integer and real have the ends of the bounds, and the type is their own name.

@@ -59,6 +59,11 @@ Aggregation Aggregation::told_as(const std::string& statistic) && {
   return std::move(*this);
 }
 
+Aggregation Aggregation::with_range(const std::optional<Bounds>& range) && {
+  signature_.output_domain.range = range;
+  return std::move(*this);
+}
+
 Rational Aggregation::sensitivity(const Rational& d_in) const {
   const std::optional<Rational> distance = signature_.relation.tightest(d_in);
   if (!distance) {

@@ -85,6 +85,21 @@ TEST(Plan, PutsRealCellsOnAGridWhereThatIsAsked) {
             2U);
 }
 
+// A mean of cells in the middles of their steps may lie beyond the bounds; no released one does.
+TEST(Plan, ARowGridDoesNotMoveThePublicRange) {
+  const auto range = [](const std::string& more) {
+    return plan_of(change_one_head,
+                   statistic("s", "kind = \"mean\"\ncolumn = \"x\"\nbounds = [0, 100]\nepsilon = 1\n" + more))
+        .statistics()
+        .at(0)
+        .measurements.at(0)
+        .measurement.mechanism()
+        .upper();
+  };
+  EXPECT_EQ(range("row_grid = \"2^3\"\n"), range(""));
+  EXPECT_EQ(range(""), 100.0);
+}
+
 // Half a spacing for each of as many rows as are expected is below a thousandth of the noise.
 TEST(Plan, TheAutomaticRowGridIsFineBesideTheNoise) {
   for (const std::string size : {"10", "1000", "30000000", "1000000000"}) {

@@ -95,6 +95,8 @@ class Aggregation {
   const std::vector<ChainStep>& steps() const { return steps_; }
   // The same aggregation, whose statistic is told as "`statistic`, from the sum of ..." in steps().
   Aggregation told_as(const std::string& statistic) &&;
+  // The same aggregation, whose values and releases are clamped to this public range, or to none.
+  Aggregation with_range(const std::optional<Bounds>& range) &&;
   // The whole chain in words, which is also the identity that states are checked against.
   const std::string& description() const { return *identity_; }
 

@@ -111,6 +111,7 @@ std::vector<std::string> parse_table_name(std::string_view text) {
   if (quoted) refuse("has no second quote; write \"a name\".people");
   for (const std::string& part : parts) {
     if (part.empty()) refuse("has an empty part; write people, or schema.people");
+    if (shown_text(part) != part) refuse("has a control character; rename the table, or make a view of it");
   }
   return parts;
 }

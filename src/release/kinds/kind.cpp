@@ -67,7 +67,9 @@ Partial<Aggregation> StatisticRows::clamped(Partial<Aggregation> statistic) cons
                       const VectorDomain& rows, Metric metric) {
     const Transformation clamped = make_clamp(rows, metric, bounds);
     if (grids.empty()) return clamped >> statistic;
-    return clamped >> make_grid_rows(clamped.output_domain(), metric, grids) >> statistic;
+    // What cells on a grid give may leave the range of what cells themselves give, by half a spacing.
+    return (clamped >> make_grid_rows(clamped.output_domain(), metric, grids) >> statistic)
+        .with_range((clamped >> statistic).output_domain().range);
   });
 }
 
