@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/shared/byte_form.h"
 #include "framework/shared/digest.h"
 #include "snapdp/error.h"
 
@@ -10,7 +11,6 @@ namespace {
 
 constexpr std::string_view magic("SNDPAGG\0", 8);
 constexpr std::uint32_t version = 1;
-constexpr std::size_t checksum_bytes = digest_bytes;
 constexpr std::uint32_t max_totals = 1'000'000;
 constexpr std::int64_t max_exponent = 4400;
 constexpr std::uint32_t max_mantissa_bytes = 1088;
@@ -24,50 +24,18 @@ std::string checksum(std::string_view bytes) {
   return sha256(bytes, "state");
 }
 
-template <typename Number>
-void append(std::string& bytes, Number value) {
-  for (std::size_t i = 0; i < sizeof value; ++i) {
-    bytes += static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i) & 0xff);
-  }
-}
-
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : rest_(bytes) {}
-
-  std::string_view take(std::size_t count) {
-    if (count > rest_.size()) refuse("is truncated");
-    const std::string_view taken = rest_.substr(0, count);
-    rest_.remove_prefix(count);
-    return taken;
-  }
-  template <typename Number>
-  Number number() {
-    std::uint64_t value = 0;
-    const std::string_view bytes = take(sizeof(Number));
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      value |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
-    }
-    return static_cast<Number>(value);
-  }
-  std::size_t left() const { return rest_.size(); }
-
- private:
-  std::string_view rest_;
-};
-
 void append(std::string& bytes, const Dyadic& value) {
-  append(bytes, static_cast<std::int64_t>(value.exponent()));
-  append(bytes, static_cast<std::uint8_t>(value.sign() == 0 ? 0 : value.sign() > 0 ? 1 : 2));
+  append_number(bytes, static_cast<std::int64_t>(value.exponent()));
+  append_number(bytes, static_cast<std::uint8_t>(value.sign() == 0 ? 0 : value.sign() > 0 ? 1 : 2));
   std::string mantissa((mpz_sizeinbase(value.mantissa().get_mpz_t(), 2) + 7) / 8, '\0');
   std::size_t count = 0;
   mpz_export(mantissa.data(), &count, -1, 1, 0, 0, value.mantissa().get_mpz_t());
   mantissa.resize(count);
-  append(bytes, static_cast<std::uint32_t>(mantissa.size()));
+  append_number(bytes, static_cast<std::uint32_t>(mantissa.size()));
   bytes += mantissa;
 }
 
-Dyadic read_dyadic(Reader& reader) {
+Dyadic read_dyadic(ByteReader& reader) {
   const auto exponent = reader.number<std::int64_t>();
   const auto sign = reader.number<std::uint8_t>();
   const auto length = reader.number<std::uint32_t>();
@@ -89,22 +57,22 @@ Dyadic read_dyadic(Reader& reader) {
 
 std::string write_state(const std::string& identity, const Totals& totals) {
   std::string bytes(magic);
-  append(bytes, version);
-  append(bytes, static_cast<std::uint32_t>(identity.size()));
+  append_number(bytes, version);
+  append_number(bytes, static_cast<std::uint32_t>(identity.size()));
   bytes += identity;
-  append(bytes, totals.rows);
-  append(bytes, static_cast<std::uint32_t>(totals.values.size()));
+  append_number(bytes, totals.rows);
+  append_number(bytes, static_cast<std::uint32_t>(totals.values.size()));
   for (const Dyadic& value : totals.values) append(bytes, value);
   return bytes + checksum(bytes);
 }
 
 Totals read_state(std::string_view bytes, const std::string& identity) {
-  if (bytes.size() < magic.size() + checksum_bytes || bytes.substr(0, magic.size()) != magic) {
+  if (bytes.size() < magic.size() + digest_bytes || bytes.substr(0, magic.size()) != magic) {
     refuse("is not one of SnapDP's states");
   }
-  const std::string_view body = bytes.substr(0, bytes.size() - checksum_bytes);
+  const std::string_view body = bytes.substr(0, bytes.size() - digest_bytes);
   if (bytes.substr(body.size()) != checksum(body)) refuse("is truncated or altered");
-  Reader reader(body.substr(magic.size()));
+  ByteReader reader(body.substr(magic.size()), [] { refuse("is truncated"); });
   if (reader.number<std::uint32_t>() != version) refuse("has a version that this library does not know");
   const auto identity_length = reader.number<std::uint32_t>();
   const std::string_view found = reader.take(identity_length);

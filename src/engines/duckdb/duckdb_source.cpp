@@ -132,9 +132,7 @@ class Scans {
 class DuckdbSource final : public Source {
  public:
   DuckdbSource(const DataFile& file, const DuckdbOptions& options)
-      : file_(file),
-        connection_({file.format == FileFormat::parquet ? file.path : "", options.threads}),
-        unit_memory_(options.unit_memory) {}
+      : file_(file), connection_({readable_path(file), options.threads}), unit_memory_(options.unit_memory) {}
 
   std::vector<SourceColumn> columns() override { return open_table()->columns(); }
 
@@ -209,10 +207,7 @@ class DuckdbSource final : public Source {
       requests[pass.places()[k]].aggregation->merge(folded.states[k], more.states[k]);
   }
 
-  std::unique_ptr<const Table> open_table() const {
-    return file_.format == FileFormat::csv ? open_csv(file_.path, file_.delimiter)
-                                           : open_parquet(connection_, file_.path);
-  }
+  std::unique_ptr<const Table> open_table() const { return engines_internal::open_table(connection_, file_); }
 
   DataFile file_;
   Connection connection_;

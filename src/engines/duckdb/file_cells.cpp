@@ -46,10 +46,8 @@ FileCells read(const Connection& connection, const Table& table, const Scan& sca
 
 FileCells read_cells(const DuckdbOptions& options) {
   const DataFile file = find_data_file(options);
-  const Connection connection({file.format == FileFormat::parquet ? file.path : "", options.threads});
-  const std::unique_ptr<const Table> table = file.format == FileFormat::csv
-                                                 ? open_csv(file.path, file.delimiter)
-                                                 : open_parquet(connection, file.path);
+  const Connection connection({readable_path(file), options.threads});
+  const std::unique_ptr<const Table> table = open_table(connection, file);
   const std::unique_ptr<const Scan> scan = table->scan(connection);
   try {
     return read(connection, *table, *scan);

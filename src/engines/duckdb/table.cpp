@@ -338,6 +338,16 @@ void refuse_changed_file() {
               "path: the file changed while it was read; try again when nothing writes to it");
 }
 
+std::unique_ptr<const Table> open_table(const Connection& connection, const DataFile& file) {
+  return file.format == FileFormat::csv ? open_csv(file.path, file.delimiter)
+                                        : open_parquet(connection, file.path);
+}
+
+// DuckDB itself reads no CSV.
+std::string readable_path(const DataFile& file) {
+  return file.format == FileFormat::parquet ? file.path : "";
+}
+
 void report(const EngineFailure& failure, const Table& table) {
   switch (failure.kind()) {
     case EngineFailure::Kind::content:

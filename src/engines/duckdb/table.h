@@ -9,6 +9,7 @@
 
 #include "engines/duckdb/cells.h"
 #include "engines/duckdb/connection.h"
+#include "engines/duckdb/data_file.h"
 #include "snapdp/framework/source.h"
 
 namespace snapdp::engines_internal {
@@ -73,6 +74,10 @@ std::unique_ptr<const Table> open_parquet(const Connection& connection, const st
 
 // Throws io: the file is not what it was.
 [[noreturn]] void refuse_changed_file();
+// The one of these that the file is, and what a connection may read for it.
+std::unique_ptr<const Table> open_table(const Connection& connection, const DataFile& file);
+std::string readable_path(const DataFile& file);
+
 // Throws the Error that stands for a failure of the engine over this table.
 [[noreturn]] void report(const EngineFailure& failure, const Table& table);
 

@@ -4,35 +4,26 @@
 #include <utility>
 
 #include "engines/postgresql/snapshot.h"
+#include "engines/sql/dialect.h"
+#include "framework/shared/source_parts.h"
 #include "snapdp/engines/sql/sql_query.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
 
 using namespace engines_internal;
+using namespace framework_internal;
 
 namespace {
-
-std::vector<SourceColumn> columns_of(const SqlTable& table) {
-  return open_sql_source(SqlDialect::postgresql, table, [](const std::string&) { return SqlResult{}; })
-      ->columns();
-}
 
 // The columns that this fold reads must be there, whatever columns() said earlier.
 void require_columns(const SqlTable& table, const RowSelection& selection,
                      std::span<const FoldRequest> requests) {
-  const std::vector<SourceColumn> there = columns_of(table);
-  const auto require = [&](const std::string& name) {
+  const std::vector<SourceColumn> there = source_columns(table);
+  for (const std::string& name : columns_read(selection, requests)) {
     const std::string problem = column_problem(there, name);
     if (!problem.empty())
       throw Error(ErrorCode::bad_data, "columns", "columns: " + quoted_text(name) + " " + problem);
-  };
-  if (selection.unit) require(selection.unit->column);
-  if (selection.where) {
-    for (const std::string& name : selection.where->columns) require(name);
-  }
-  for (const FoldRequest& request : requests) {
-    for (const std::string& name : request.columns) require(name);
   }
 }
 
@@ -43,7 +34,7 @@ class PostgresqlSource final : public Source {
 
   std::vector<SourceColumn> columns() override {
     Snapshot snapshot(options_, name_, {});
-    std::vector<SourceColumn> columns = columns_of(snapshot.table());
+    std::vector<SourceColumn> columns = source_columns(snapshot.table());
     snapshot.finish();
     return columns;
   }

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "engines/sql/dialect.h"
 #include "snapdp/error.h"
 
 namespace snapdp::engines_internal {
@@ -52,17 +53,8 @@ namespace {
       "itself does this");
 }
 
-// As SQL writes a name.
-std::string quoted(const std::string& name) {
-  std::string text = "\"";
-  for (const char c : name) text.append(c == '"' ? 2 : 1, c);
-  return text + "\"";
-}
-
 std::string quoted(const std::vector<std::string>& name) {
-  std::string text;
-  for (const std::string& part : name) text += (text.empty() ? "" : ".") + quoted(part);
-  return text;
+  return quoted_name(dialect_of(SqlDialect::postgresql), name);
 }
 
 SqlType type_of(std::string_view base) {

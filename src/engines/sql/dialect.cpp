@@ -361,6 +361,15 @@ const Dialect& dialect_of(SqlDialect dialect) {
   return trino;
 }
 
+std::string quoted_name(const Dialect& dialect, const std::vector<std::string>& name) {
+  std::string text;
+  for (const std::string& part : name) {
+    if (!text.empty()) text += '.';
+    text += dialect.name(part);
+  }
+  return text;
+}
+
 }  // namespace snapdp::engines_internal
 
 namespace snapdp {

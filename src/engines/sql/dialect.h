@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "snapdp/engines/sql/sql_query.h"
 
@@ -67,5 +68,11 @@ class Dialect {
 };
 
 const Dialect& dialect_of(SqlDialect dialect);
+
+// The name of a table, its parts between dots.
+std::string quoted_name(const Dialect& dialect, const std::vector<std::string>& name);
+
+// The columns of a table whose columns are known, for checks before a query.
+std::vector<SourceColumn> source_columns(const SqlTable& table);
 
 }  // namespace snapdp::engines_internal

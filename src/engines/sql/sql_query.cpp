@@ -53,6 +53,22 @@ std::vector<Dyadic> moved_sums(const WholeNumber& x, const std::vector<Integer>&
   return moved;
 }
 
+// Calls each(key, rows) for the rows of every place below these first keys, and tells how many rows there are, those of no
+// place among them.
+template <typename Each>
+std::uint64_t for_each_place(const ResultRows& result, std::size_t counts, ResultRows::Key key,
+                             std::size_t places, const Each& each) {
+  key.push_back(no_place);
+  Integer all = result.at(counts, key, 0);
+  for (std::size_t place = 0; place < places; ++place) {
+    key.back() = static_cast<std::int64_t>(place);
+    const Integer rows = result.at(counts, key, 0);
+    all += rows;
+    each(key, rows);
+  }
+  return count_of(all);
+}
+
 // Writes one aggregation into the parts of a query.
 class AggregationInSql final : public RowLanguage {
  public:
@@ -108,19 +124,11 @@ class AggregationInSql final : public RowLanguage {
 
   void count_places(const Places& places) override {
     keys_.push_back(key_of(places));
-    const std::size_t counts = part();
-    reading_ = [counts, count = places.count](const ResultRows& result, const ResultRows::Key& key) {
-      ResultRows::Key full = key;
-      full.push_back(no_place);
-      Integer rows = result.at(counts, full, 0);
+    reading_ = [counts = part(), count = places.count](const ResultRows& result, const ResultRows::Key& key) {
       Totals totals;
-      for (std::size_t place = 0; place < count; ++place) {
-        full.back() = static_cast<std::int64_t>(place);
-        const Integer found = result.at(counts, full, 0);
-        rows += found;
-        totals.values.push_back(whole(found));
-      }
-      totals.rows = count_of(rows);
+      totals.rows = for_each_place(
+          result, counts, key, count,
+          [&](const ResultRows::Key&, const Integer& rows) { totals.values.push_back(whole(rows)); });
       return totals;
     };
   }
@@ -131,23 +139,17 @@ class AggregationInSql final : public RowLanguage {
     if (keys.size() > ResultRows::most_keys) return unknown("groups of groups of groups");
     AggregationInSql group(parts_, rows_.rest(), keys, limit_);
     tell(inner, group);
-    const std::size_t counts = parts_.part(keys, limit_);
-    reading_ = [counts, count = places.count, of_group = std::move(group).reading()](
-                   const ResultRows& result, const ResultRows::Key& key) {
-      ResultRows::Key full = key;
-      full.push_back(no_place);
-      Integer rows = result.at(counts, full, 0);
+    reading_ = [counts = parts_.part(keys, limit_), count = places.count,
+                of_group = std::move(group).reading()](const ResultRows& result, const ResultRows::Key& key) {
       Totals totals;
-      for (std::size_t place = 0; place < count; ++place) {
-        full.back() = static_cast<std::int64_t>(place);
-        rows += result.at(counts, full, 0);
-        Totals part = of_group(result, full);
-        if (Integer(static_cast<unsigned long>(part.rows)) > result.at(counts, full, 0))
-          refuse_result("a group counts more rows than it has");
-        totals.values.emplace_back(Integer(static_cast<unsigned long>(part.rows)), 0);
-        totals.values.insert(totals.values.end(), part.values.begin(), part.values.end());
-      }
-      totals.rows = count_of(rows);
+      totals.rows = for_each_place(
+          result, counts, key, count, [&](const ResultRows::Key& group_key, const Integer& rows) {
+            Totals part = of_group(result, group_key);
+            Integer kept(static_cast<unsigned long>(part.rows));
+            if (kept > rows) refuse_result("a group counts more rows than it has");
+            totals.values.push_back(whole(kept));
+            totals.values.insert(totals.values.end(), part.values.begin(), part.values.end());
+          });
       return totals;
     };
   }
@@ -199,12 +201,6 @@ std::string joined(const std::vector<std::string>& parts, const std::string& bet
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
   return text;
-}
-
-std::string quoted_name(const Dialect& dialect, const std::vector<std::string>& name) {
-  std::vector<std::string> quoted;
-  for (const std::string& part : name) quoted.push_back(dialect.name(part));
-  return joined(quoted, ".");
 }
 
 // One step of a row's hash.

@@ -1,11 +1,13 @@
 #include <utility>
 
+#include "engines/sql/dialect.h"
 #include "framework/shared/source_parts.h"
 #include "snapdp/engines/sql/sql_query.h"
 #include "snapdp/error.h"
 
 namespace snapdp {
 
+using namespace engines_internal;
 using namespace framework_internal;
 
 namespace {
@@ -28,7 +30,9 @@ std::optional<AtomType> atom_type_of(SqlType type) {
   return std::nullopt;
 }
 
-std::vector<SourceColumn> columns_of(const SqlTable& table) {
+}  // namespace
+
+std::vector<SourceColumn> engines_internal::source_columns(const SqlTable& table) {
   std::vector<SourceColumn> columns;
   for (const SqlColumn& column : table.columns) {
     columns.push_back(
@@ -38,12 +42,14 @@ std::vector<SourceColumn> columns_of(const SqlTable& table) {
   return columns;
 }
 
+namespace {
+
 class SqlSource final : public Source {
  public:
   SqlSource(SqlDialect dialect, SqlTable table, RunQuery run)
       : dialect_(dialect), table_(std::move(table)), run_(std::move(run)) {}
 
-  std::vector<SourceColumn> columns() override { return columns_of(table_); }
+  std::vector<SourceColumn> columns() override { return source_columns(table_); }
   using Source::fold;
   FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
                   const Progress&) override {

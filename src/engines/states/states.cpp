@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "framework/shared/byte_form.h"
 #include "framework/shared/digest.h"
 #include "framework/shared/question.h"
 #include "snapdp/error.h"
@@ -26,40 +27,11 @@ constexpr std::size_t identity_bytes = 16;
       "states: " + why + "; fold every part of the rows once, by \"snapdp fold\" with this specification");
 }
 
-template <typename Number>
-void append(std::string& bytes, Number value) {
-  for (std::size_t i = 0; i < sizeof value; ++i)
-    bytes += static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i) & 0xffU);
-}
-
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : rest_(bytes) {}
-  std::string_view take(std::size_t count) {
-    if (count > rest_.size()) refuse("a part is truncated");
-    const std::string_view taken = rest_.substr(0, count);
-    rest_.remove_prefix(count);
-    return taken;
-  }
-  template <typename Number>
-  Number number() {
-    std::uint64_t value = 0;
-    const std::string_view bytes = take(sizeof(Number));
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-      value |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
-    return static_cast<Number>(value);
-  }
-  bool at_end() const { return rest_.empty(); }
-
- private:
-  std::string_view rest_;
-};
-
 std::string random_identity() {
   std::array<std::uint64_t, identity_bytes / sizeof(std::uint64_t)> words;
   thread_generator().fill(words);
   std::string identity;
-  for (const std::uint64_t word : words) append(identity, word);
+  for (const std::uint64_t word : words) append_number(identity, word);
   return identity;
 }
 
@@ -74,7 +46,7 @@ struct Part {
 Part read_part(std::string_view bytes, const std::string& question) {
   if (bytes.size() < digest_bytes) refuse("a part is truncated");
   const std::string_view content = bytes.substr(0, bytes.size() - digest_bytes);
-  Reader reader(content);
+  ByteReader reader(content, [] { refuse("a part is truncated"); });
   if (!content.starts_with(magic.substr(0, std::min(magic.size(), content.size()))))
     refuse("a file is no part's states");
   if (sha256(content, "states") != bytes.substr(content.size())) refuse("a part is truncated or altered");
@@ -90,7 +62,7 @@ Part read_part(std::string_view bytes, const std::string& question) {
     const auto length = reader.number<std::uint64_t>();
     part.states.push_back(reader.take(length));
   }
-  if (!reader.at_end()) refuse("a part is longer than it says");
+  if (reader.left() > 0) refuse("a part is longer than it says");
   return part;
 }
 
@@ -142,15 +114,15 @@ std::string fold_part(Source& rows, const RowSelection& selection, std::span<con
   }
   const FoldResult result = rows.fold(selection, requests, progress);
   std::string bytes(magic);
-  append(bytes, version);
+  append_number(bytes, version);
   bytes += random_identity();
   bytes += sha256(question_text(selection, requests), "states");
-  append(bytes, static_cast<std::uint8_t>(options.whole_units ? 1 : 0));
-  append(bytes, result.rows);
-  append(bytes, static_cast<std::uint32_t>(requests.size()));
+  append_number(bytes, static_cast<std::uint8_t>(options.whole_units ? 1 : 0));
+  append_number(bytes, result.rows);
+  append_number(bytes, static_cast<std::uint32_t>(requests.size()));
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const std::string state = requests[i].aggregation->to_bytes(result.states[i]);
-    append(bytes, static_cast<std::uint64_t>(state.size()));
+    append_number(bytes, static_cast<std::uint64_t>(state.size()));
     bytes += state;
   }
   return bytes + sha256(bytes, "states");
