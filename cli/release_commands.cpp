@@ -97,10 +97,16 @@ NamedFile data_of(const ReleaseArguments& arguments, const Specification& specif
 }
 
 std::string file_content(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
+  // Devices and pipes may have no end.
+  std::error_code error;
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path, error)) file.open(path, std::ios::binary);
   std::string content((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad())
-    throw Error(ErrorCode::io, "--states", "--states: " + quoted_path(path.string()) + " cannot be read");
+  if (!file.is_open() || file.bad()) {
+    throw Error(ErrorCode::io, "--states",
+                "--states: " + quoted_path(path.string()) +
+                    " is no file that can be read; name what snapdp fold wrote, or a folder of nothing else");
+  }
   return content;
 }
 

@@ -146,6 +146,11 @@ TEST_F(ElsewhereTest, WhatIsNoResultCostsNothing) {
   }
   EXPECT_EQ(run({"release", "people.toml", "--ledger", "people.ledger", "--yes", "--states", "absent"}).code,
             5);
+  EXPECT_EQ(
+      run({"release", "people.toml", "--ledger", "people.ledger", "--yes", "--states", "/dev/zero"}).code, 5);
+  std::filesystem::create_directories(path("states/deeper"));
+  EXPECT_EQ(run({"release", "people.toml", "--ledger", "people.ledger", "--yes", "--states", "states"}).code,
+            5);
   EXPECT_EQ(spent(), before);
 }
 
