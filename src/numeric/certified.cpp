@@ -338,6 +338,10 @@ Wide::Precision::~Precision() {
   last_attempt = outer_last_;
 }
 
+long Wide::bits() {
+  return current_bits;
+}
+
 Wide::Wide() : low_(current_bits), high_(current_bits) {
   mpfr_set_zero(low_.get(), 1);
   mpfr_set_zero(high_.get(), 1);

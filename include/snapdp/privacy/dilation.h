@@ -24,6 +24,7 @@
 
 #include "snapdp/mechanism/law.h"
 #include "snapdp/numeric/rational.h"
+#include "snapdp/privacy/enclosure.h"
 
 namespace snapdp {
 
@@ -31,12 +32,6 @@ namespace snapdp {
 struct LogInterval {
   std::optional<Rational> from;
   std::optional<Rational> to;
-};
-
-// A number between lower and upper.
-struct Enclosure {
-  Rational lower;
-  Rational upper;
 };
 
 // A law of ln V.

@@ -56,6 +56,15 @@ class Fast {
   friend Fast expm1(const Fast& a);
   friend Fast log(const Fast& a);
   friend Fast log1p(const Fast& a);
+  // See below, at the declarations for both.
+  friend Fast normal_tail(const Fast& a);
+  friend Fast normal_mass(const Fast& a);
+  friend Fast sin_of_turns(const Fast& a);
+  friend Fast cos_of_turns(const Fast& a);
+  friend Fast widened(const Fast& a, const Fast& by);
+  static Fast pi();
+  // Relative to what operations lose, about.
+  static long bits() { return 100; }
 
   friend int sign(const Fast& a);
   friend Fast floor(const Fast& a);
@@ -116,6 +125,14 @@ class Wide {
   friend Wide expm1(const Wide& a);
   friend Wide log(const Wide& a);
   friend Wide log1p(const Wide& a);
+  friend Wide normal_tail(const Wide& a);
+  friend Wide normal_mass(const Wide& a);
+  friend Wide sin_of_turns(const Wide& a);
+  friend Wide cos_of_turns(const Wide& a);
+  friend Wide widened(const Wide& a, const Wide& by);
+  static Wide pi();
+  // That new numbers of this thread have.
+  static long bits();
 
   friend int sign(const Wide& a);
   friend Wide floor(const Wide& a);
@@ -131,6 +148,21 @@ class Wide {
   Real low_;
   Real high_;
 };
+
+// P(Z >= a) of a standard normal Z, with full relative accuracy; below e^-(4 10^8) it is enclosed with zero.
+Fast normal_tail(const Fast& a);
+Wide normal_tail(const Wide& a);
+// P(0 <= Z <= a) for a >= 0, where Wide has full relative accuracy and Fast an absolute one.
+Fast normal_mass(const Fast& a);
+Wide normal_mass(const Wide& a);
+// sin(2 pi a) and cos(2 pi a), which Fast leaves undecided.
+Fast sin_of_turns(const Fast& a);
+Wide sin_of_turns(const Wide& a);
+Fast cos_of_turns(const Fast& a);
+Wide cos_of_turns(const Wide& a);
+// Encloses all numbers between a - by and a + by, by >= 0.
+Fast widened(const Fast& a, const Fast& by);
+Wide widened(const Wide& a, const Wide& by);
 
 // A rational that formulas read many times; converted to Fast once.
 class Constant {
