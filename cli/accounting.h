@@ -2,7 +2,8 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <vector>
+#include <optional>
+#include <span>
 
 #include "release/shared/text_table.h"
 #include "snapdp/numeric/rational.h"
@@ -12,7 +13,7 @@ namespace snapdp::cli {
 
 class Accounting {
  public:
-  Accounting(const std::vector<EqualReleases>& releases, const Rational& delta);
+  Accounting(std::span<const ComposedLoss> losses, const Rational& delta);
 
   // Adds the keys "delta" ... to an object.
   void add_to(nlohmann::ordered_json& object) const;
@@ -21,9 +22,10 @@ class Accounting {
 
  private:
   std::int64_t count_ = 0;
+  bool is_pure_ = true;
   Rational delta_;
-  Rational basic_;
-  CompositionBound optimal_;
+  std::optional<Rational> basic_;  // nothing where Gaussian noise, or a delta, needs more delta than there is
+  std::optional<CompositionBound> optimal_;
   Rational rho_;
   std::optional<Rational> zcdp_;
 };

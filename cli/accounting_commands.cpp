@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "accounting.h"
@@ -21,6 +22,7 @@ using Json = nlohmann::ordered_json;
 
 struct ComposeArguments {
   std::string epsilons;
+  std::string rho;
   std::string delta;
   bool json = false;
 };
@@ -70,8 +72,29 @@ std::vector<EqualReleases> parse_epsilons(std::string_view text) {
   return releases;
 }
 
+std::vector<ComposedLoss> losses_of(const ComposeArguments& arguments) {
+  std::vector<ComposedLoss> losses;
+  if (!arguments.epsilons.empty()) {
+    for (const EqualReleases& equal : parse_epsilons(arguments.epsilons))
+      losses.push_back({equal.epsilon, equal.count});
+  }
+  if (!arguments.rho.empty()) {
+    const Rational rho = parse_rational(arguments.rho, "--rho");
+    if (rho <= 0) {
+      throw Error(ErrorCode::invalid_argument, "--rho",
+                  "--rho " + arguments.rho + ": must be greater than 0; leave it out without Gaussian noise");
+    }
+    losses.push_back({PrivacyLoss::gaussian(rho), 1});
+  }
+  if (losses.empty()) {
+    throw Error(ErrorCode::invalid_argument, "--epsilons",
+                "--epsilons is missing: give the losses of the releases, or --rho, that of Gaussian noise");
+  }
+  return losses;
+}
+
 void compose(const ComposeArguments& arguments) {
-  const Accounting accounting(parse_epsilons(arguments.epsilons), parse_rational(arguments.delta, "--delta"));
+  const Accounting accounting(losses_of(arguments), parse_rational(arguments.delta, "--delta"));
   if (arguments.json) {
     Json json = Json::object();
     accounting.add_to(json);
@@ -83,24 +106,36 @@ void compose(const ComposeArguments& arguments) {
 
 }  // namespace
 
-Accounting::Accounting(const std::vector<EqualReleases>& releases, const Rational& delta)
-    : delta_(delta),
-      basic_(basic_composition(releases)),
-      optimal_(optimal_composition(releases, delta)),
-      rho_(zcdp_composition(releases)),
-      zcdp_(zcdp_to_epsilon(rho_, delta)) {
-  for (const EqualReleases& equal : releases) count_ += equal.count;
+Accounting::Accounting(std::span<const ComposedLoss> losses, const Rational& delta) : delta_(delta) {
+  std::vector<EqualReleases> pure;
+  for (const auto& [loss, count] : losses) {
+    count_ += count;
+    if (loss.is_pure()) pure.push_back({loss.epsilon, count});
+  }
+  is_pure_ = pure.size() == losses.size();
+  if (is_pure_) {
+    basic_ = basic_composition(pure);
+    optimal_ = optimal_composition(pure, delta);
+    rho_ = zcdp_composition(pure);
+    zcdp_ = zcdp_to_epsilon(rho_, delta);
+    return;
+  }
+  basic_ = basic_composition(losses, delta);
+  optimal_ = optimal_composition(losses, delta);
+  const PrivacyAmount zcdp = zcdp_composition(losses);
+  rho_ = zcdp.value;
+  if (zcdp.delta < delta) zcdp_ = zcdp_to_epsilon(rho_, Rational(delta - zcdp.delta));
 }
 
 void Accounting::add_to(Json& object) const {
   object["delta"] = to_string(delta_);
   object["composed"] = count_;
   // Rounding to doubles must not lift the optimal bound above the sum.
-  const double basic = to_double_nearest(basic_);
+  const double basic = basic_ ? to_double_nearest(*basic_) : std::numeric_limits<double>::infinity();
   object["basic"] = std::isfinite(basic) ? Json(basic) : Json();
-  object["optimal"] = number_up(optimal_.epsilon);
-  if (std::isfinite(basic)) object["optimal"] = std::min(basic, to_double_up(optimal_.epsilon));
-  object["optimal_at_least"] = to_double_down(optimal_.at_least);
+  object["optimal"] = optimal_ ? number_up(optimal_->epsilon) : Json();
+  if (std::isfinite(basic)) object["optimal"] = std::min(basic, to_double_up(optimal_->epsilon));
+  object["optimal_at_least"] = optimal_ ? Json(to_double_down(optimal_->at_least)) : Json();
   object["zcdp"] = zcdp_ ? number_up(*zcdp_) : Json();
   object["rho"] = number_up(rho_);
 }
@@ -110,10 +145,16 @@ TextTable Accounting::table() const {
                    {"epsilon", TextTable::Align::right},
                    {"of " + std::to_string(count_) + " losses at delta " + short_number(delta_),
                     TextTable::Align::left}});
-  table.add({"basic", round_up_to_digits(basic_, 12), "the sum; holds always, and at delta 0"});
-  table.add({"optimal", round_up_to_digits(optimal_.epsilon, 12),
-             optimal_.epsilon - optimal_.at_least > Rational(1, 1'000'000'000) * optimal_.epsilon
-                 ? "for epsilons fixed in advance; at least " + to_string(to_double_down(optimal_.at_least))
+  if (!basic_) {
+    table.add({"basic", "none", "the losses need more delta than that"});
+    return table;
+  }
+  table.add({"basic", round_up_to_digits(*basic_, 12),
+             is_pure_ ? "the sum; holds always, and at delta 0"
+                      : "the sum of the epsilons, and of the Gaussian noise at the delta that is left"});
+  table.add({"optimal", round_up_to_digits(optimal_->epsilon, 12),
+             optimal_->epsilon - optimal_->at_least > Rational(1, 1'000'000'000) * optimal_->epsilon
+                 ? "for epsilons fixed in advance; at least " + to_string(to_double_down(optimal_->at_least))
                  : "for epsilons fixed in advance"});
   table.add(
       {"zCDP", zcdp_ ? round_up_to_digits(*zcdp_, 12) : "none",
@@ -124,18 +165,21 @@ TextTable Accounting::table() const {
 void add_compose(CLI::App& tool, Commands& commands) {
   const auto arguments = std::make_shared<ComposeArguments>();
   CLI::App* command =
-      tool.add_subcommand("compose", "What several pure-epsilon releases cost together, at a delta.");
+      tool.add_subcommand("compose", "What several releases cost together, at a delta.");
   command
       ->add_option("--epsilons", arguments->epsilons,
                    "The losses, separated by commas; 0.1x100 stands for a hundred of 0.1")
-      ->type_name("E[xN],...")
-      ->required();
+      ->type_name("E[xN],...");
+  command
+      ->add_option("--rho", arguments->rho, "That of all Gaussian noise together, the sum of their rhos")
+      ->type_name("R");
   command->add_option("--delta", arguments->delta, "The probability that the bound fails: 0 <= delta < 1")
       ->type_name("D")
       ->required();
   command->add_flag("--json", arguments->json, "Print JSON instead of a table");
   commands[command] = {[arguments] { compose(*arguments); },
                        "  snapdp compose --epsilons 0.1x100,0.2x25 --delta 1e-6\n"
+                       "  snapdp compose --epsilons 0.1x10 --rho 0.02 --delta 1e-6\n"
                        "  snapdp compose --epsilons 1/3,0.5 --delta 1e-9 --json\n"};
   command->footer(
       "All bounds are rounded up. \"optimal\" is the least epsilon that holds for every choice of "

@@ -25,6 +25,10 @@ struct CreateArguments {
   std::string file;
   std::string declaration;
   std::string epsilon;
+  std::string rho;
+  std::string delta;
+
+  PrivacyBudget budget() const;
 };
 
 struct ShowArguments {
@@ -51,16 +55,47 @@ std::string to_text(const Json& json) {
   return escape_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
+PrivacyBudget CreateArguments::budget() const {
+  const Rational failing = delta.empty() ? Rational(0) : parse_rational(delta, "--delta");
+  if (!rho.empty()) {
+    if (delta.empty()) {
+      throw Error(ErrorCode::invalid_argument, "--delta",
+                  "--delta is missing: a budget of rho is read as an epsilon at a delta, such as 1e-6; give it");
+    }
+    return {PrivacyMeasure::zcdp, {parse_rational(rho, "--rho"), failing}};
+  }
+  if (epsilon.empty()) {
+    throw Error(ErrorCode::invalid_argument, "--epsilon",
+                "--epsilon is missing: it is all that may ever be spent; give it, or --rho with --delta");
+  }
+  const PrivacyMeasure measure = delta.empty() ? PrivacyMeasure::pure : PrivacyMeasure::approximate;
+  return {measure, {parse_rational(epsilon, "--epsilon"), failing}};
+}
+
+// What all releases together come to at most, of a budget of rho.
+std::string read_as_epsilon(const PrivacyBudget& budget, const PrivacyAmount& spent) {
+  const std::optional<Rational> epsilon = zcdp_to_epsilon(spent.value, budget.amount.delta - spent.delta);
+  return epsilon ? "epsilon " + short_number(*epsilon) + " at delta " + short_number(budget.amount.delta) : "";
+}
+
 void create(const CreateArguments& arguments) {
   const std::filesystem::path file = arguments.file;
   // The ledger keeps where the data lie as seen from its own folder.
   const Declaration declaration = Declaration::read(arguments.declaration).moved_to(file.parent_path());
   const Ledger ledger =
-      Ledger::create(file, declaration.identity(), parse_rational(arguments.epsilon, "--epsilon"),
-                     declaration.canonical_text());
-  write_standard_error("snapdp: created " + quoted_path(ledger.path().string()) + ", a ledger of epsilon " +
-                       short_number_down(ledger.budget()) + " for " + shown_text(ledger.identity().dataset) +
-                       "\n");
+      Ledger::create(file, declaration.identity(), arguments.budget(), declaration.canonical_text());
+  write_standard_error("snapdp: created " + quoted_path(ledger.path().string()) + ", a ledger of " +
+                       in_words_down(ledger.budget().measure, ledger.budget().amount) + " for " +
+                       shown_text(ledger.identity().dataset) + "\n");
+  if (ledger.budget().measure != PrivacyMeasure::zcdp) return;
+  write_standard_error("snapdp: all releases together come to " +
+                       read_as_epsilon(ledger.budget(), ledger.budget().limit()) + " at most\n");
+}
+
+// A number of a pure budget, else an object of the measure's amount and its delta.
+Json amount_json(PrivacyMeasure measure, const PrivacyAmount& amount) {
+  if (measure == PrivacyMeasure::pure) return to_string(amount.value);
+  return {{unit_of(measure), to_string(amount.value)}, {"delta", to_string(amount.delta)}};
 }
 
 Json balance_json(const Ledger& ledger, const LedgerBalance& balance) {
@@ -69,9 +104,10 @@ Json balance_json(const Ledger& ledger, const LedgerBalance& balance) {
           {"privacy_unit",
            ledger.identity().privacy_unit.empty() ? Json() : Json(ledger.identity().privacy_unit)},
           {"declaration", ledger.declaration().empty() ? Json() : Json(ledger.declaration())},
-          {"budget", to_string(balance.budget)},
-          {"spent", to_string(balance.spent)},
-          {"remaining", to_string(balance.remaining)},
+          {"measure", to_string(balance.budget.measure)},
+          {"budget", amount_json(balance.budget.measure, balance.budget.amount)},
+          {"spent", amount_json(balance.budget.measure, balance.spent)},
+          {"remaining", amount_json(balance.budget.measure, balance.remaining)},
           {"anchor", {{"records", balance.anchor.records}, {"hash", balance.anchor.hash}}}};
 }
 
@@ -82,9 +118,14 @@ std::string balance_lines(const Ledger& ledger, const LedgerBalance& balance) {
   table.add({"dataset", identity.dataset});
   table.add({"neighbors", to_string(identity.neighbors)});
   table.add({"privacy unit", identity.privacy_unit.empty() ? "one row" : identity.privacy_unit});
-  table.add({"budget", "epsilon " + short_number_down(balance.budget)});
-  table.add({"spent", "epsilon " + short_number(balance.spent)});
-  table.add({"remaining", "epsilon " + short_number_down(balance.remaining)});
+  const PrivacyBudget& budget = balance.budget;
+  table.add({"budget", in_words_down(budget.measure, budget.amount)});
+  table.add({"spent", in_words(budget.measure, balance.spent)});
+  table.add({"remaining", in_words_down(budget.measure, balance.remaining)});
+  if (budget.measure == PrivacyMeasure::zcdp) {
+    table.add({"spent so far is", read_as_epsilon(budget, balance.spent)});
+    table.add({"all of it is", read_as_epsilon(budget, budget.limit())});
+  }
   table.add({"anchor", to_string(balance.anchor)});
   return table.to_string(style_of_standard_output());
 }
@@ -100,18 +141,31 @@ std::string names(const LedgerEntry& entry) {
   return text;
 }
 
-// Every charge is a release of its own: a mechanism with its own pure loss.
-std::vector<EqualReleases> losses_of(const std::vector<LedgerEntry>& entries) {
-  std::vector<EqualReleases> losses;
+// Every charge is a release of its own: a mechanism with its own loss.
+std::vector<ComposedLoss> losses_of(const std::vector<LedgerEntry>& entries) {
+  std::vector<ComposedLoss> losses;
   for (const LedgerEntry& entry : entries) {
-    for (const LedgerCharge& charge : entry.charges) losses.push_back({charge.epsilon, 1});
+    for (const LedgerCharge& charge : entry.charges) losses.push_back({charge.loss, 1});
   }
   return losses;
+}
+
+// What it loses, by the parts that there are.
+Json charge_json(const LedgerCharge& charge) {
+  Json json = {{"name", charge.name}};
+  const PrivacyLoss& loss = charge.loss;
+  if (loss.epsilon != 0) json["epsilon"] = to_string(loss.epsilon);
+  if (loss.delta != 0) json["delta"] = to_string(loss.delta);
+  if (loss.rho != 0) json["rho"] = to_string(loss.rho);
+  if (loss.gaussian_cost) json["gaussian_cost"] = amount_json(PrivacyMeasure::approximate, *loss.gaussian_cost);
+  return json;
 }
 
 void show_all(const Ledger& ledger, const std::string& delta, bool json) {
   const LedgerBalance balance = ledger.balance();
   const std::vector<LedgerEntry> entries = ledger.entries();
+  const PrivacyMeasure measure = balance.budget.measure;
+  const bool pure = measure == PrivacyMeasure::pure;
   std::optional<Accounting> accounting;
   if (!delta.empty()) accounting.emplace(losses_of(entries), parse_rational(delta, "--delta"));
   if (json) {
@@ -121,12 +175,12 @@ void show_all(const Ledger& ledger, const std::string& delta, bool json) {
     for (const LedgerEntry& entry : entries) {
       Json charges = Json::array();
       for (const LedgerCharge& charge : entry.charges) {
-        charges.push_back({{"name", charge.name}, {"epsilon", to_string(charge.epsilon)}});
+        charges.push_back(charge_json(charge));
       }
       all["releases"].push_back({{"release", entry.release},
                                  {"time", entry.time},
-                                 {"epsilon", to_string(entry.epsilon)},
-                                 {"spent", to_string(entry.spent)},
+                                 {pure ? "epsilon" : "cost", amount_json(measure, entry.cost)},
+                                 {"spent", amount_json(measure, entry.spent)},
                                  {"charges", std::move(charges)},
                                  {"label", entry.label.empty() ? Json() : Json(entry.label)},
                                  {"reported", entry.reported}});
@@ -139,14 +193,16 @@ void show_all(const Ledger& ledger, const std::string& delta, bool json) {
   if (!entries.empty()) {
     TextTable table({{"release", TextTable::Align::right},
                      {"time", TextTable::Align::left},
-                     {"epsilon", TextTable::Align::right},
+                     {pure ? "epsilon" : "cost", TextTable::Align::right},
                      {"spent", TextTable::Align::right},
                      {"label", TextTable::Align::left},
                      {"statistics", TextTable::Align::left},
                      {"report", TextTable::Align::left}});
     for (const LedgerEntry& entry : entries) {
-      table.add({std::to_string(entry.release), entry.time, short_number(entry.epsilon),
-                 short_number(entry.spent), entry.label, names(entry), entry.reported ? "kept" : "none"});
+      const auto shown = [&](const PrivacyAmount& amount) {
+        return pure ? short_number(amount.value) : in_words(measure, amount);
+      };
+      table.add({std::to_string(entry.release), entry.time, shown(entry.cost), shown(entry.spent), entry.label, names(entry), entry.reported ? "kept" : "none"});
     }
     text += "\n" + table.to_string(style_of_standard_output());
   }
@@ -230,11 +286,23 @@ void add_create(CLI::App& ledger, Commands& commands) {
       ->add_option("DECLARATION", arguments->declaration,
                    "What is public about the data: a TOML file with [data] and [columns]; kept in the ledger")
       ->required();
-  command->add_option("--epsilon", arguments->epsilon, "The budget: all that may ever be spent")
-      ->type_name("E")
-      ->required();
+  CLI::Option* epsilon =
+      command->add_option("--epsilon", arguments->epsilon, "The budget: all that may ever be spent")
+          ->type_name("E");
+  command
+      ->add_option("--rho", arguments->rho,
+                   "Instead of an epsilon: a budget of zero-concentrated differential privacy, for Gaussian "
+                   "noise")
+      ->type_name("R")
+      ->excludes(epsilon);
+  command
+      ->add_option("--delta", arguments->delta,
+                   "With --epsilon: a delta, of which releases may spend too; with --rho: where rho is read as "
+                   "an epsilon")
+      ->type_name("D");
   commands[command] = {[arguments] { create(*arguments); },
-                       "  snapdp ledger create people.ledger people.toml --epsilon 2\n",
+                       "  snapdp ledger create people.ledger people.toml --epsilon 2\n"
+                       "  snapdp ledger create people.ledger people.toml --rho 1/8 --delta 1e-6\n",
                        [arguments] {
                          Files files = ledger_file(arguments->file);
                          files.read.push_back({"DECLARATION", arguments->declaration});

@@ -152,8 +152,8 @@ Json column_json(const std::string& name, const ColumnDeclaration& column) {
 Json ledger_json(const Ledger& ledger) {
   const LedgerBalance balance = ledger.balance();
   return {{"file", ledger.path().filename().string()},
-          {"budget", to_double_nearest(balance.budget)},
-          {"spent", to_double_nearest(balance.spent)},
+          {"budget", to_double_nearest(balance.budget.limit().value)},
+          {"spent", to_double_nearest(balance.spent.value)},
           {"releases", balance.releases}};
 }
 
@@ -225,7 +225,7 @@ Json number_or_null(double number) {
 Json statistic_json(const PlannedStatistic& planned) {
   Json json = {{"name", planned.specification.name},
                {"kind", to_string(planned.specification.kind)},
-               {"epsilon", to_double_nearest(planned.epsilon)},
+               {"epsilon", to_double_nearest(planned.cost.value)},
                {"constant", planned.measurements.empty()},
                {"bins", planned.bins.size()},
                {"groups", planned.groups}};
@@ -244,9 +244,9 @@ Json plan_numbers(const Question& question) {
   const Plan plan(question.specification);
   Json statistics = Json::array();
   for (const PlannedStatistic& planned : plan.statistics()) statistics.push_back(statistic_json(planned));
-  const Rational allowed = question.data.ledger ? std::min(question.specification.budget,
-                                                           question.data.ledger->balance().remaining)
-                                                : question.specification.budget;
+  const Rational allowed = question.data.ledger ? std::min(question.specification.budget.amount.value,
+                                                           question.data.ledger->balance().remaining.value)
+                                                : question.specification.budget.amount.value;
   return {{"statistics", std::move(statistics)},
           {"epsilon", to_double_nearest(plan.epsilon())},
           {"price", to_string(plan.epsilon())},

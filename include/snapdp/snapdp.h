@@ -36,7 +36,7 @@
 #include "snapdp/privacy/certificate.h"
 #include "snapdp/privacy/composition_bounds.h"
 #include "snapdp/privacy/dilation.h"
-#include "snapdp/privacy/gaussian.h"
+#include "snapdp/mechanism/gaussian_loss.h"
 #include "snapdp/privacy/ledger.h"
 #endif
 #if __has_include("snapdp/release/release.h")

@@ -4,11 +4,12 @@
 
 namespace snapdp {
 
-InMemoryAccountant::InMemoryAccountant(const Epsilon& budget) : budget_(budget.value()) {
-  if (budget_ <= 0) {
-    throw Error(ErrorCode::invalid_argument, "budget",
-                "budget = " + to_string(budget_) + ": must be greater than 0, or nothing can be released");
-  }
+InMemoryAccountant::InMemoryAccountant(const PrivacyBudget& budget) : budget_(budget) {
+  require_budget(budget_);
+}
+
+PrivacyAmount InMemoryAccountant::remaining() const {
+  return budget_.remaining(spent_);
 }
 
 void InMemoryAccountant::debit(const Debit& debit) {
@@ -24,14 +25,18 @@ void InMemoryAccountant::debit(const Debit& debit) {
                     ", the release protects those in " + quoted_text(debit.unit) +
                     ", and the two do not add up; use one unit, or another budget");
   }
-  if (debit.loss > remaining()) {
-    throw Error(ErrorCode::budget_refused, "epsilon",
-                "epsilon = " + to_string(debit.loss) + ": the budget has " + to_string(remaining()) +
-                    " left of " + to_string(budget_) + "; nothing was debited. Ask for less");
+  const PrivacyAmount cost = debit.loss.in(budget_.measure);
+  const PrivacyAmount spent = spent_ + cost;
+  if (const std::string over = budget_.exceeded_by(spent); !over.empty()) {
+    throw Error(ErrorCode::budget_refused, over,
+                over + ": the release costs " + in_words(budget_.measure, cost) + ", the budget has " +
+                    in_words_down(budget_.measure, remaining()) + " left of " +
+                    in_words_down(budget_.measure, budget_.limit()) +
+                    "; nothing was debited. Ask for less");
   }
   metric_ = debit.metric;
   unit_ = debit.unit;
-  spent_ += debit.loss;
+  spent_ = spent;
 }
 
 }  // namespace snapdp

@@ -74,6 +74,17 @@ Rational Aggregation::sensitivity(const Rational& d_in) const {
   return *distance;
 }
 
+Rational Aggregation::squared_sensitivity(const Rational& d_in) const {
+  const Rational l1 = sensitivity(d_in);
+  const Rational square = l1 * l1;
+  return squared_l2_ ? std::min(square, squared_l2_(d_in)) : square;
+}
+
+Aggregation Aggregation::with_l2(const Rational& squared) && {
+  squared_l2_ = [squared](const Rational& d_in) { return Rational(squared * d_in * d_in); };
+  return std::move(*this);
+}
+
 AggregateState Aggregation::start() const {
   return AggregateState(identity_, fold_->start());
 }
@@ -185,6 +196,11 @@ Aggregation operator>>(const Transformation& first, const Aggregation& second) {
                                                    first.stability()};
   Aggregation result = second;
   result.signature_ = chain_signatures(left, second.signature_);
+  if (second.squared_l2_) {
+    result.squared_l2_ = [stability = first.stability(), squared = second.squared_l2_](const Rational& d_in) {
+      return squared(stability.forward(d_in));
+    };
+  }
   result.functions_ = first.functions();
   result.functions_.insert(result.functions_.end(), second.functions_.begin(), second.functions_.end());
   result.steps_ = first.steps();

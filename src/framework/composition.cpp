@@ -16,13 +16,14 @@ using namespace framework_internal;
 class Composition::Node {
  public:
   // `asked` is what the authors of the measurements asked for altogether.
-  Node(VectorDomain domain, Metric metric, Rational distance, Relation privacy, Rational asked,
-       std::string description)
-      : domain_(std::move(domain)),
+  Node(VectorDomain domain, Metric metric, Rational distance, PrivacyMeasure measure, Relation privacy,
+       PrivacyLoss asked, std::string description)
+      : measure_(measure),
+        domain_(std::move(domain)),
         metric_(metric),
         distance_(std::move(distance)),
         privacy_(std::move(privacy)),
-        price_(privacy_.holds(distance_, asked) ? std::move(asked) : privacy_.forward(distance_)),
+        price_(proved_price(std::move(asked))),
         description_(std::move(description)) {}
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -30,9 +31,10 @@ class Composition::Node {
 
   const VectorDomain& domain() const { return domain_; }
   Metric metric() const { return metric_; }
+  PrivacyMeasure measure() const { return measure_; }
   const Rational& distance() const { return distance_; }
   const Relation& privacy() const { return privacy_; }
-  const Rational& price() const { return price_; }
+  const PrivacyLoss& price() const { return price_; }
   const std::string& description() const { return description_; }
   // Of distances in privacy units, the column that tells whose row it is.
   virtual std::string unit() const { return {}; }
@@ -53,11 +55,18 @@ class Composition::Node {
   }
 
  private:
+  PrivacyLoss proved_price(PrivacyLoss asked) const {
+    if (privacy_.holds(distance_, asked.in(measure_).value)) return asked;
+    const Rational proved = privacy_.forward(distance_);
+    return measure_ == PrivacyMeasure::pure ? PrivacyLoss(proved) : PrivacyLoss::gaussian(proved);
+  }
+
+  PrivacyMeasure measure_;
   VectorDomain domain_;
   Metric metric_;
   Rational distance_;
   Relation privacy_;
-  Rational price_;
+  PrivacyLoss price_;
   std::string description_;
 };
 
@@ -80,20 +89,39 @@ Relation sum_of_losses(const std::vector<Relation>& parts) {
   });
 }
 
+// What counts all the parts: pure, unless one of them is not.
+PrivacyMeasure measure_of(const std::vector<PrivacyMeasure>& parts) {
+  const bool pure = std::all_of(parts.begin(), parts.end(),
+                                [](PrivacyMeasure part) { return part == PrivacyMeasure::pure; });
+  return pure ? PrivacyMeasure::pure : PrivacyMeasure::zcdp;
+}
+PrivacyMeasure measure_of(const Nodes& nodes) {
+  std::vector<PrivacyMeasure> parts;
+  for (const auto& node : nodes) parts.push_back(node->measure());
+  return measure_of(parts);
+}
+
+// A relation of the measure `from` in the measure `to`.
+Relation converted(const Relation& relation, PrivacyMeasure from, PrivacyMeasure to) {
+  if (from == to) return relation;
+  return loss_relation([relation](const Rational& d_in) { return pure_to_zcdp(relation.forward(d_in)); });
+}
+
 std::vector<Relation> relations_of(const Nodes& nodes) {
   std::vector<Relation> relations;
-  for (const auto& node : nodes) relations.push_back(node->privacy());
+  for (const auto& node : nodes)
+    relations.push_back(converted(node->privacy(), node->measure(), measure_of(nodes)));
   return relations;
 }
 
-Rational sum_of_prices(const Nodes& nodes) {
-  Rational sum = 0;
+PrivacyLoss sum_of_prices(const Nodes& nodes) {
+  PrivacyLoss sum;
   for (const auto& node : nodes) sum += node->price();
   return sum;
 }
-Rational largest_price(const Nodes& nodes) {
-  Rational largest = 0;
-  for (const auto& node : nodes) largest = std::max(largest, node->price());
+PrivacyLoss largest_price(const Nodes& nodes) {
+  PrivacyLoss largest;
+  for (const auto& node : nodes) largest = larger(largest, node->price());
   return largest;
 }
 
@@ -133,7 +161,7 @@ class One final : public Composition::Node {
  public:
   explicit One(const Measurement& measurement)
       : Node(measurement.aggregation().input_domain(), measurement.input_metric(), measurement.distance(),
-             measurement.privacy(), measurement.price(), measurement.aggregation().description()),
+             measurement.measure(), measurement.privacy(), measurement.price(), measurement.aggregation().description()),
         measurement_(measurement) {}
 
   void fold(const Chunk& rows, const Transformation* before, std::vector<ExactPart>& parts) const override {
@@ -153,7 +181,8 @@ class One final : public Composition::Node {
 class Sequential final : public Composition::Node {
  public:
   explicit Sequential(Nodes parts)
-      : Node(parts[0]->domain(), parts[0]->metric(), parts[0]->distance(), sum_of_losses(relations_of(parts)),
+      : Node(parts[0]->domain(), parts[0]->metric(), parts[0]->distance(), measure_of(parts),
+             sum_of_losses(relations_of(parts)),
              sum_of_prices(parts), "all of " + listed(parts)),
         parts_(std::move(parts)) {}
 
@@ -178,10 +207,14 @@ class Parallel final : public Composition::Node {
  public:
   Parallel(const VectorDomain& domain, Nodes parts, std::vector<Transformation> selections,
            const std::string& description)
-      : Node(domain, symmetric_distance(), parts[0]->distance(), loss_relation([parts](const Rational& d_in) {
+      : Node(domain, symmetric_distance(), parts[0]->distance(), measure_of(parts),
+             loss_relation([relations = relations_of(parts), pure = measure_of(parts) == PrivacyMeasure::pure](
+                               const Rational& d_in) {
+               // Group privacy: d rows lose d times an epsilon, and d^2 times a rho (Bun and Steinke 2016,
+               // Proposition 1.9), at worst all in one part.
                Rational largest = 0;
-               for (const auto& part : parts) largest = std::max(largest, part->privacy().forward(1));
-               return Rational(d_in * largest);
+               for (const Relation& part : relations) largest = std::max(largest, part.forward(1));
+               return Rational((pure ? d_in : d_in * d_in) * largest);
              }),
              largest_price(parts), description),
         parts_(std::move(parts)),
@@ -209,7 +242,8 @@ class PostProcessed final : public Composition::Node {
  public:
   using Function = std::function<std::vector<Dyadic>(std::vector<Dyadic>)>;
   PostProcessed(std::shared_ptr<const Node> release, Function function, const std::string& name)
-      : Node(release->domain(), release->metric(), release->distance(), release->privacy(), release->price(),
+      : Node(release->domain(), release->metric(), release->distance(), release->measure(),
+             release->privacy(), release->price(),
              name + " of " + release->description()),
         release_(std::move(release)),
         function_(std::move(function)) {}
@@ -236,9 +270,9 @@ class PostProcessed final : public Composition::Node {
 
 class OnTable final : public Composition::Node {
  public:
-  OnTable(Metric metric, Relation privacy, const Rational& asked, RowSelection selection,
+  OnTable(Metric metric, PrivacyMeasure measure, Relation privacy, PrivacyLoss asked, RowSelection selection,
           std::vector<TablePart> parts, const std::string& description)
-      : Node(VectorDomain({}), metric, 1, std::move(privacy), asked, description),
+      : Node(VectorDomain({}), metric, 1, measure, std::move(privacy), std::move(asked), description),
         selection_(std::move(selection)),
         parts_(std::move(parts)) {}
 
@@ -308,10 +342,13 @@ Metric Composition::input_metric() const {
 const Relation& Composition::privacy() const {
   return node_->privacy();
 }
+PrivacyMeasure Composition::measure() const {
+  return node_->measure();
+}
 const Rational& Composition::distance() const {
   return node_->distance();
 }
-const Rational& Composition::price() const {
+const PrivacyLoss& Composition::price() const {
   return node_->price();
 }
 const std::string& Composition::description() const {
@@ -473,8 +510,11 @@ Composition make_on_table(const RowSelection& selection, std::vector<TablePart> 
     }
     selection.where->predicate.require_fits(untrusted_domain(selection.where->types));
   }
+  std::vector<PrivacyMeasure> measures;
+  for (const TablePart& part : parts) measures.push_back(part.measurement.measure());
+  const PrivacyMeasure measure = measure_of(measures);
   std::vector<Relation> relations;
-  Rational asked = 0;
+  PrivacyLoss asked;
   std::string description;
   for (const TablePart& part : parts) {
     require_part(selection, part);
@@ -485,14 +525,15 @@ Composition make_on_table(const RowSelection& selection, std::vector<TablePart> 
                       to_string(parts[0].measurement.input_metric()) + " and by the " +
                       to_string(measurement.input_metric()) + "; use one metric for all");
     }
-    relations.push_back(
-        selection.unit ? Relation::chain(limit_for(*selection.unit, part).stability(), measurement.privacy())
-                       : measurement.privacy());
+    const Relation privacy = converted(measurement.privacy(), measurement.measure(), measure);
+    relations.push_back(selection.unit
+                            ? Relation::chain(limit_for(*selection.unit, part).stability(), privacy)
+                            : privacy);
     asked += measurement.price();
     description += (description.empty() ? "" : "; ") + measurement.aggregation().description();
   }
   const Metric metric = selection.unit ? Metric::unit_distance : parts[0].measurement.input_metric();
-  return Composition(std::make_shared<OnTable>(metric, sum_of_losses(relations), asked, selection,
+  return Composition(std::make_shared<OnTable>(metric, measure, sum_of_losses(relations), asked, selection,
                                                std::move(parts), "all of a table's (" + description + ")"));
 }
 

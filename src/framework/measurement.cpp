@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "framework/paid.h"
+#include "numeric/shared/certified.h"
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
 #include "snapdp/framework/composition.h"
+#include "snapdp/mechanism/gaussian_loss.h"
 
 namespace snapdp {
 
@@ -57,7 +59,40 @@ std::size_t differing(const StatisticDomain& domain, const Rational& distance) {
   return std::clamp(steps, Integer(1), dimension).get_ui();
 }
 
+[[noreturn]] void refuse_price(const char* parameter, const std::string& rule) {
+  throw Error(ErrorCode::invalid_argument, parameter, std::string(parameter) + ": " + rule);
+}
+
+// Gaussian noise has a rho, or an epsilon with a delta; other noise has an epsilon alone.
+void require_price(const NoiseOptions& options) {
+  if (options.noise != NoiseKind::gaussian) {
+    if (options.rho) refuse_price("rho", "is of Gaussian noise; give an epsilon");
+    if (options.delta) refuse_price("delta", "is of Gaussian noise; give an epsilon alone");
+    return;
+  }
+  if (options.rho && (options.delta || options.epsilon.value() != 0))
+    refuse_price("rho", "stands for an epsilon and a delta; give one or the others");
+  if (options.rho && *options.rho <= 0)
+    refuse_price("rho", "= " + to_string(*options.rho) + " must be greater than 0");
+  if (!options.rho && !options.delta)
+    refuse_price("delta", "is missing: Gaussian noise has no pure epsilon; give a delta, or a rho alone");
+}
+
+// sqrt(value), to the next double.
+double square_root_up(const Rational& value) {
+  return certified::certify([&](auto zero) {
+    using Real = decltype(zero);
+    return round_up(sqrt(Real(value)), 0);
+  });
+}
+
+double gaussian_scale_for(const Rational& squared_sensitivity, const NoiseOptions& options) {
+  if (!options.rho) return gaussian_scale_up(squared_sensitivity, options.epsilon.value(), *options.delta);
+  return square_root_up(Rational(squared_sensitivity / (2 * *options.rho)));
+}
+
 Mechanism mechanism_for(const Aggregation& aggregation, const NoiseOptions& options) {
+  require_price(options);
   const Rational sensitivity = aggregation.sensitivity(neighbor_distance(options));
   if (sensitivity == 0) {
     throw Error(
@@ -66,13 +101,18 @@ Mechanism mechanism_for(const Aggregation& aggregation, const NoiseOptions& opti
         "the constant itself, without noise and without spending");
   }
   const StatisticDomain& statistic = aggregation.output_domain();
-  const MechanismOptions mechanism{.epsilon = options.epsilon.value(),
+  MechanismOptions mechanism{.epsilon = options.epsilon.value(),
                                    .sensitivity = to_dyadic(sensitivity, "sensitivity"),
                                    .grid = options.grid,
                                    .integer = statistic.integer && options.noise != NoiseKind::notes,
                                    .noise = options.noise,
                                    .precision = options.precision,
                                    .coordinates = differing(statistic, sensitivity)};
+  if (options.noise == NoiseKind::gaussian) {
+    const Rational squared = aggregation.squared_sensitivity(neighbor_distance(options));
+    mechanism.scale = gaussian_scale_for(squared, options);
+    mechanism.sensitivity = Dyadic(square_root_up(squared));
+  }
   // What is widened must hold the values that the noise is added to.
   const bool widened = options.range.kind() == RangeChoice::Kind::widened;
   return clamped_mechanism(mechanism, options.range,
@@ -80,6 +120,12 @@ Mechanism mechanism_for(const Aggregation& aggregation, const NoiseOptions& opti
 }
 
 Relation privacy_for(const Aggregation& aggregation, const Mechanism& mechanism) {
+  if (mechanism.kind() == NoiseKind::gaussian) {
+    const auto rho = [aggregation, scale = Rational(mechanism.scale())](const Rational& d_in) {
+      return gaussian_rho(aggregation.squared_sensitivity(d_in), scale);
+    };
+    return Relation([rho](const Rational& d_in, const Rational& loss) { return loss >= rho(d_in); }, rho);
+  }
   // The noise is on values whose (absolute or L1) distance the stability relation bounds.
   const auto loss = [mechanism, domain = aggregation.output_domain()](const Rational& distance) {
     return distance == 0 ? Rational(0) : mechanism.loss_bound(distance, differing(domain, distance));
@@ -105,7 +151,23 @@ Measurement::Measurement(Aggregation aggregation, const NoiseOptions& options)
       distance_(neighbor_distance(options)),
       mechanism_(mechanism_for(aggregation_, options)),
       privacy_(privacy_for(aggregation_, mechanism_)),
-      price_(privacy_.holds(distance_, mechanism_.epsilon()) ? mechanism_.epsilon() : loss(distance_)) {}
+      price_(price_for(options)) {}
+
+PrivacyMeasure Measurement::measure() const {
+  return mechanism_.kind() == NoiseKind::gaussian ? PrivacyMeasure::zcdp : PrivacyMeasure::pure;
+}
+
+PrivacyLoss Measurement::price_for(const NoiseOptions& options) const {
+  if (measure() == PrivacyMeasure::pure) {
+    const Rational& epsilon = mechanism_.epsilon();
+    return privacy_.holds(distance_, epsilon) ? epsilon : loss(distance_);
+  }
+  const Rational proved = loss(distance_);
+  if (options.rho) return PrivacyLoss::gaussian(std::max(*options.rho, proved));
+  constexpr int digits = 20;
+  return PrivacyLoss::gaussian(parse_exact(round_up_to_digits(proved, digits), "rho"),
+                               {options.epsilon.value(), *options.delta});
+}
 
 Accuracy Measurement::accuracy(const FailureRate& alpha) const {
   const FloatEnvironment environment;

@@ -59,13 +59,13 @@ void require_document(std::string_view text, const std::string& parameter) {
   }
 }
 
-// In lowest terms, positive, and short enough to be kept. mpq_class itself promises none of this.
-Rational require_amount(Rational value, const std::string& parameter) {
+// In lowest terms, not negative, and short enough to be kept. mpq_class itself promises none of this.
+Rational require_number(Rational value, const std::string& parameter) {
   if (value.get_den() == 0) {
     throw Error(ErrorCode::invalid_argument, parameter, parameter + ": its denominator is zero");
   }
   value.canonicalize();
-  if (value <= 0) {
+  if (value < 0) {
     throw Error(ErrorCode::invalid_argument, parameter,
                 parameter + " = " + short_number(value) + ": must be greater than 0");
   }
@@ -77,9 +77,31 @@ Rational require_amount(Rational value, const std::string& parameter) {
   return value;
 }
 
-// Throws unless this identity may spend `epsilon` (already checked to be an amount) now.
+PrivacyAmount require_amount(const PrivacyAmount& amount, const std::string& unit) {
+  return {require_number(amount.value, unit), require_number(amount.delta, "delta")};
+}
+
+PrivacyLoss require_loss(const PrivacyLoss& loss) {
+  PrivacyLoss sound = PrivacyLoss::approximate(require_number(loss.epsilon, "epsilon"),
+                                               require_number(loss.delta, "delta"));
+  sound.rho = require_number(loss.rho, "rho");
+  if (loss.gaussian_cost && sound.rho > 0)
+    sound.gaussian_cost = require_amount(*loss.gaussian_cost, "epsilon");
+  if (sound.is_zero()) {
+    throw Error(ErrorCode::invalid_argument, "epsilon",
+                "epsilon = 0: must be greater than 0; what costs nothing is no release");
+  }
+  return sound;
+}
+
+// Of a pure budget the number alone.
+std::string left_in_words(PrivacyMeasure measure, const PrivacyAmount& amount) {
+  return measure == PrivacyMeasure::pure ? short_number_down(amount.value) : in_words_down(measure, amount);
+}
+
+// Throws unless this identity may spend so much (already checked to be an amount) now.
 void require_affordable(const std::filesystem::path& path, const LedgerState& state,
-                        const LedgerIdentity& identity, const Rational& epsilon) {
+                        const LedgerIdentity& identity, const PrivacyAmount& cost) {
   const std::array<std::array<std::string, 3>, 3> parts = {{
       {"dataset", state.genesis.identity.dataset, identity.dataset},
       {"neighbors", to_string(state.genesis.identity.neighbors), to_string(identity.neighbors)},
@@ -92,35 +114,52 @@ void require_affordable(const std::filesystem::path& path, const LedgerState& st
                     quoted_path(path.string()) + " is for " + quoted_text(kept, longest_name) +
                     "; nothing was debited. Use the ledger of this data, or correct the specification");
   }
-  const Rational remaining = state.budget - state.spent;
-  if (epsilon > remaining) {
-    throw Error(ErrorCode::budget_refused, "epsilon",
-                "epsilon = " + short_number(epsilon) + ": the ledger " + quoted_path(path.string()) +
-                    " has " + short_number_down(remaining) + " left of " + short_number_down(state.budget) +
-                    "; nothing was debited. " +
-                    (remaining > 0 ? "Ask for at most that in total"
-                                   : "No further release of this data is possible"));
+  const PrivacyMeasure measure = state.budget.measure;
+  const PrivacyAmount after = state.spent + cost;
+  if (const std::string over = state.budget.exceeded_by(after); !over.empty()) {
+    const PrivacyAmount remaining = state.budget.remaining(state.spent);
+    const bool some = remaining.value > 0 && (over != "delta" || remaining.delta > 0);
+    throw Error(ErrorCode::budget_refused, over,
+                over + " = " + short_number(over == "delta" ? cost.delta : cost.value) + ": the ledger " +
+                    quoted_path(path.string()) + " has " + left_in_words(measure, remaining) + " left of " +
+                    left_in_words(measure, state.budget.limit()) + "; nothing was debited. " +
+                    (some ? "Ask for at most that in total" : "No further release of this data is possible"));
   }
-  if (ledger_format::number_text(state.spent + epsilon).size() > Ledger::max_number_digits) {
-    throw Error(ErrorCode::budget_refused, "epsilon",
-                "epsilon = " + short_number(epsilon) + ": the exact total would need more than " +
-                    std::to_string(Ledger::max_number_digits) +
-                    " digits; nothing was debited. Write the epsilons as short decimals");
+  for (const auto& [number, unit] : {std::pair(after.value, unit_of(measure)), std::pair(after.delta, std::string("delta"))}) {
+    if (ledger_format::number_text(number).size() <= Ledger::max_number_digits) continue;
+    throw Error(ErrorCode::budget_refused, unit,
+                unit + " = " + short_number(unit == "delta" ? cost.delta : cost.value) +
+                    ": the exact total would need more than " + std::to_string(Ledger::max_number_digits) +
+                    " digits; nothing was debited. Write the " + unit + "s as short decimals");
+  }
+}
+
+// What a loss costs; one that this budget cannot pay for is a matter of the budget.
+PrivacyAmount cost_of(const PrivacyLoss& loss, PrivacyMeasure measure) {
+  try {
+    return loss.in(measure);
+  } catch (const Error& error) {
+    throw Error(ErrorCode::budget_refused, error.parameter(),
+                std::string(error.what()) + ". This ledger's budget is " +
+                    (measure == PrivacyMeasure::pure ? "a pure epsilon"
+                     : measure == PrivacyMeasure::zcdp ? "a rho"
+                                                       : "an epsilon and a delta") +
+                    "; nothing was debited");
   }
 }
 
 // What a debit asks for, once its form is right.
 struct Order {
-  Rational epsilon;
+  PrivacyAmount cost;
   Record record;
 
-  Order(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
+  Order(PrivacyMeasure measure, const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
         std::string_view specification, std::string_view label = {});
   // The texts go to the file, and at worst as much again to the journal.
   std::uint64_t bytes() const { return 2 * (record.text.size() + record.charges.size()); }
 };
 
-Order::Order(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
+Order::Order(PrivacyMeasure measure, const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
              std::string_view specification, std::string_view label) {
   require_identity(identity);
   require_document(specification, "specification");
@@ -139,13 +178,13 @@ Order::Order(const LedgerIdentity& identity, const std::vector<LedgerCharge>& ch
   std::vector<LedgerCharge> exact = charges;
   for (LedgerCharge& charge : exact) {
     require_name(charge.name, "name");
-    charge.epsilon = require_amount(charge.epsilon, "epsilon");
+    charge.loss = require_loss(charge.loss);
     // Kept short at every step: denominators without common factors would multiply.
-    epsilon = require_amount(epsilon + charge.epsilon, "epsilon");
+    cost = require_amount(cost + cost_of(charge.loss, measure), unit_of(measure));
   }
   record.kind = "debit";
-  record.epsilon = ledger_format::number_text(epsilon);
-  record.charges = ledger_format::charges_text(exact);
+  record.cost = ledger_format::amount_text(measure, cost);
+  record.charges = ledger_format::charges_text(measure, exact);
   record.text = ledger_format::label_line(label) + std::string(specification);
   if (record.text.size() > Ledger::max_text_bytes) refuse_length("specification");
 }
@@ -168,14 +207,18 @@ Ledger& Ledger::operator=(Ledger&&) noexcept = default;
 Ledger::~Ledger() = default;
 
 Ledger Ledger::create(const std::filesystem::path& path, const LedgerIdentity& identity,
-                      const Rational& budget, std::string_view declaration) {
+                      const PrivacyBudget& budget, std::string_view declaration) {
   require_identity(identity);
+  require_budget(budget);
   require_possible(identity);
   require_document(declaration, "declaration");
   Genesis genesis;
   genesis.identity = identity;
   genesis.declaration = declaration;
-  genesis.budget = ledger_format::number_text(require_amount(budget, "epsilon"));
+  genesis.version = ledger_format::version_for(budget.measure);
+  genesis.measure = budget.measure;
+  genesis.budget =
+      ledger_format::amount_text(budget.measure, require_amount(budget.amount, unit_of(budget.measure)));
   genesis.created = ledger_format::time_now();
   genesis.nonce = std::string(ledger_format::nonce_bytes, '\0');
   if (RAND_bytes(reinterpret_cast<unsigned char*>(genesis.nonce.data()),
@@ -213,7 +256,7 @@ const std::filesystem::path& Ledger::path() const {
 const LedgerIdentity& Ledger::identity() const {
   return file_->identity();
 }
-const Rational& Ledger::budget() const {
+const PrivacyBudget& Ledger::budget() const {
   return file_->budget();
 }
 const std::string& Ledger::declaration() const {
@@ -227,33 +270,35 @@ LedgerBalance Ledger::balance() const {
   return file_->read([&] { return file_->state().balance(); });
 }
 
-void Ledger::check(const LedgerIdentity& identity, const Rational& epsilon) const {
+void Ledger::check(const LedgerIdentity& identity, const PrivacyLoss& loss) const {
   require_identity(identity);
-  const Rational amount = require_amount(epsilon, "epsilon");
-  file_->read([&] { require_affordable(file_->path(), file_->state(), identity, amount); });
+  const PrivacyMeasure measure = budget().measure;
+  const PrivacyAmount cost = require_amount(cost_of(require_loss(loss), measure), unit_of(measure));
+  file_->read([&] { require_affordable(file_->path(), file_->state(), identity, cost); });
   file_->require_writable(0);
 }
 
 void Ledger::check(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
                    std::string_view specification, std::size_t report_bytes) const {
-  const Order order(identity, charges, specification);
+  const Order order(budget().measure, identity, charges, specification);
   if (report_bytes > max_text_bytes) refuse_length("report");
-  file_->read([&] { require_affordable(file_->path(), file_->state(), identity, order.epsilon); });
+  file_->read([&] { require_affordable(file_->path(), file_->state(), identity, order.cost); });
   file_->require_writable(order.bytes() + report_bytes);
 }
 
 LedgerReceipt Ledger::debit(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
                             std::string_view specification, std::string_view label) {
-  Order order(identity, charges, specification, label);
+  Order order(budget().measure, identity, charges, specification, label);
   file_->require_writable(order.bytes());
   return file_->write("debit", [&] {
     LedgerState state = file_->state();
-    require_affordable(file_->path(), state, identity, order.epsilon);
+    require_affordable(file_->path(), state, identity, order.cost);
     require_unused(*file_, label);
-    state.spent += order.epsilon;
+    state.spent = state.spent + order.cost;
     order.record.release = ++state.releases;
     file_->append(state, order.record);
-    return LedgerReceipt{order.record.release, order.epsilon, state.spent, state.budget - state.spent};
+    return LedgerReceipt{order.record.release, order.cost, state.spent,
+                         state.budget.remaining(state.spent)};
   });
 }
 
@@ -262,7 +307,7 @@ void Ledger::store_report(std::int64_t release, std::string_view report) {
   Record record;
   record.kind = "report";
   record.release = release;
-  record.epsilon = "0";
+  record.cost = "0";
   record.text = report;
   file_->write("report", [&] {
     if (file_->record(release, "report")) {

@@ -32,12 +32,16 @@ constexpr std::uint64_t in_pages(std::uint64_t bytes) {
   return bytes + bytes / (ledger_format::page_size / 8) + few * ledger_format::page_size;
 }
 
-std::string columns_and(const char* more) {
-  return std::string("SELECT position, kind, release, time, epsilon, spent, charges") + more +
-         " FROM record ";
+}  // namespace
+
+std::string LedgerFile::columns_and(const char* more) const {
+  return std::string("SELECT position, kind, release, time, ") + ledger_format::cost_column(version_) +
+         ", spent, charges" + more + " FROM record ";
 }
 
-}  // namespace
+std::string LedgerFile::text_of(const PrivacyAmount& amount) const {
+  return ledger_format::amount_text(budget_.measure, amount);
+}
 
 LedgerFile::LedgerFile(const std::filesystem::path& path)
     : path_(path), file_(inspect_private_file(path)), process_(::getpid()), database_(path, max_value_bytes) {
@@ -65,26 +69,29 @@ void LedgerFile::initialize(const std::filesystem::path& path, const Genesis& ge
   }
   Transaction transaction(database, Transaction::Kind::write);
   database.run("PRAGMA application_id = " + std::to_string(ledger_format::application_id));
-  database.run("PRAGMA user_version = " + std::to_string(ledger_format::version));
-  for (const ledger_format::SchemaRow& row : ledger_format::schema(ledger_format::version)) {
+  database.run("PRAGMA user_version = " + std::to_string(genesis.version));
+  for (const ledger_format::SchemaRow& row : ledger_format::schema(genesis.version)) {
     if (row.sql != nullptr) database.run(row.sql);
   }
   const Hash hash = hash_of(genesis);
-  Statement(
-      database,
-      "INSERT INTO ledger (one, dataset, neighbors, privacy_unit, declaration, budget, created, nonce, hash) "
-      "VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind(1, genesis.identity.dataset)
+  const bool others = genesis.version == ledger_format::version_of_others;
+  Statement row(database, std::string("INSERT INTO ledger (one, dataset, neighbors, privacy_unit, declaration, "
+                                      "budget, created, nonce, hash") +
+                              (others ? ", measure) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                                      : ") VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  row.bind(1, genesis.identity.dataset)
       .bind(2, to_string(genesis.identity.neighbors))
       .bind(3, genesis.identity.privacy_unit)
       .bind(4, genesis.declaration)
       .bind(5, genesis.budget)
       .bind(6, genesis.created)
       .bind_blob(7, genesis.nonce)
-      .bind_blob(8, hash)
-      .step();
-  Statement(database, "INSERT INTO head (one, records, releases, spent, hash) VALUES (1, 0, 0, '0', ?)")
-      .bind_blob(1, hash)
+      .bind_blob(8, hash);
+  if (others) row.bind(9, to_string(genesis.measure));
+  row.step();
+  Statement(database, "INSERT INTO head (one, records, releases, spent, hash) VALUES (1, 0, 0, ?, ?)")
+      .bind(1, ledger_format::amount_text(genesis.measure, {}))
+      .bind_blob(2, hash)
       .step();
   transaction.commit();
 }
@@ -180,7 +187,8 @@ LedgerState LedgerFile::state() {
 void LedgerFile::read_genesis(LedgerState& state) {
   Statement row(database_,
                 std::string("SELECT one, dataset, neighbors, privacy_unit, budget, created, nonce, hash") +
-                    (version_ > 1 ? ", declaration" : "") + " FROM ledger");
+                    (version_ > 1 ? ", declaration" : "") +
+                    (version_ == ledger_format::version_of_others ? ", measure" : "") + " FROM ledger");
   if (!row.step()) corrupt("what it is for is missing");
   Genesis& genesis = state.genesis;
   genesis.version = version_;
@@ -191,16 +199,20 @@ void LedgerFile::read_genesis(LedgerState& state) {
   genesis.nonce = row.blob(6);
   state.genesis_hash = row.blob(7);
   if (version_ > 1) genesis.declaration = row.text(8);
+  std::optional<PrivacyMeasure> measure = PrivacyMeasure::pure;
+  if (version_ == ledger_format::version_of_others) measure = parse_measure(row.text(9));
+  genesis.measure = measure.value_or(PrivacyMeasure::pure);
   if (row.integer(0) != 1 || row.step()) corrupt("what it is for is there twice");
   const LedgerIdentity& identity = genesis.identity;
-  const std::optional<Rational> budget = ledger_format::parse_number(genesis.budget);
+  const std::optional<PrivacyAmount> budget = ledger_format::parse_amount(genesis.measure, genesis.budget);
   if (!ledger_format::is_name(identity.dataset) || !neighbors ||
-      (!identity.privacy_unit.empty() && !ledger_format::is_name(identity.privacy_unit)) || !budget ||
-      *budget <= 0 || !ledger_format::is_document(genesis.declaration) ||
+      (!identity.privacy_unit.empty() && !ledger_format::is_name(identity.privacy_unit)) || !measure ||
+      (genesis.measure == PrivacyMeasure::pure) == (version_ == ledger_format::version_of_others) ||
+      !budget || !is_budget(PrivacyBudget(genesis.measure, *budget)) || !ledger_format::is_document(genesis.declaration) ||
       !ledger_format::is_time(genesis.created) || hash_of(genesis) != state.genesis_hash) {
     corrupt("what it is for was altered");
   }
-  state.budget = *budget;
+  state.budget = {genesis.measure, *budget};
 }
 
 void LedgerFile::read_head(LedgerState& state) {
@@ -208,11 +220,12 @@ void LedgerFile::read_head(LedgerState& state) {
   if (!row.step()) corrupt("its total is missing");
   state.records = row.integer(1);
   state.releases = row.integer(2);
-  const std::optional<Rational> spent = ledger_format::parse_number(row.text(3));
+  const std::optional<PrivacyAmount> spent =
+      ledger_format::parse_amount(state.budget.measure, row.text(3));
   state.head = row.blob(4);
   if (row.integer(0) != 1 || row.step()) corrupt("its total is there twice");
-  if (!spent || *spent > state.budget || state.releases < 0 || state.records < state.releases ||
-      (state.releases == 0) != (*spent == 0)) {
+  if (!spent || !state.budget.exceeded_by(*spent).empty() || state.releases < 0 ||
+      state.records < state.releases || (state.releases == 0) != (*spent == PrivacyAmount())) {
     corrupt("its total cannot be right");
   }
   state.spent = *spent;
@@ -230,7 +243,7 @@ void LedgerFile::check_last_record(const LedgerState& state) {
     return;
   }
   const Record last = read_record(row, true);
-  if (last.position != state.records || last.spent != ledger_format::number_text(state.spent) ||
+  if (last.position != state.records || last.spent != ledger_format::amount_text(state.budget.measure, state.spent) ||
       last.release < 1 || last.release > state.releases ||
       (last.kind == "debit" && last.release != state.releases)) {
     corrupt("its last record does not agree with its total");
@@ -246,7 +259,7 @@ Record LedgerFile::read_record(Statement& row, bool with_text) const {
   record.kind = row.text(1);
   record.release = row.integer(2);
   record.time = row.text(3);
-  record.epsilon = row.text(4);
+  record.cost = row.text(4);
   record.spent = row.text(5);
   record.charges = row.text(6);
   if (with_text) record.text = row.text(7);
@@ -267,16 +280,17 @@ Hash LedgerFile::hash_at(std::int64_t position, const LedgerState& state) {
 void LedgerFile::append(LedgerState& state, Record record) {
   record.position = ++state.records;
   record.time = ledger_format::time_now();
-  record.spent = ledger_format::number_text(state.spent);
+  record.spent = text_of(state.spent);
   state.head = hash_of(state.head, record);
   Statement(database_,
-            "INSERT INTO record (position, kind, release, time, epsilon, spent, charges, text, hash) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            std::string("INSERT INTO record (position, kind, release, time, ") +
+                ledger_format::cost_column(version_) +
+                ", spent, charges, text, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(1, record.position)
       .bind(2, record.kind)
       .bind(3, record.release)
       .bind(4, record.time)
-      .bind(5, record.epsilon)
+      .bind(5, record.cost)
       .bind(6, record.spent)
       .bind(7, record.charges)
       .bind(8, record.text)
@@ -314,19 +328,27 @@ void LedgerFile::commit(Transaction& transaction, const std::string& what) {
 }
 
 LedgerEntry LedgerFile::entry_of(const Record& debit) const {
-  const std::optional<Rational> epsilon = ledger_format::parse_number(debit.epsilon);
-  const std::optional<Rational> spent = ledger_format::parse_number(debit.spent);
-  std::optional<std::vector<LedgerCharge>> charges = ledger_format::parse_charges(debit.charges);
+  const PrivacyMeasure measure = budget_.measure;
+  const std::optional<PrivacyAmount> cost = ledger_format::parse_amount(measure, debit.cost);
+  const std::optional<PrivacyAmount> spent = ledger_format::parse_amount(measure, debit.spent);
+  std::optional<std::vector<LedgerCharge>> charges = ledger_format::parse_charges(measure, debit.charges);
   const auto fault = [&] { corrupt("record " + std::to_string(debit.position) + " does not add up"); };
-  if (!epsilon || !spent || !charges || charges->empty()) fault();
-  Rational sum = 0;
+  if (!cost || !spent || !charges || charges->empty()) fault();
+  PrivacyAmount sum;
   for (const LedgerCharge& charge : *charges) {
-    sum += charge.epsilon;
-    if (sum > *epsilon || ledger_format::number_text(sum).size() > Ledger::max_number_digits) fault();
+    try {
+      sum = sum + charge.loss.in(measure);
+    } catch (const Error&) {  // not a loss of this measure
+      fault();
+    }
+    if (sum.value > cost->value || sum.delta > cost->delta ||
+        ledger_format::number_text(sum.value).size() > Ledger::max_number_digits ||
+        ledger_format::number_text(sum.delta).size() > Ledger::max_number_digits)
+      fault();
   }
-  if (sum != *epsilon) fault();
+  if (sum != *cost) fault();
   std::string text = debit.text;
-  return {debit.release, debit.time, *epsilon, *spent, std::move(*charges), ledger_format::take_label(text),
+  return {debit.release, debit.time, *cost, *spent, std::move(*charges), ledger_format::take_label(text),
           false};
 }
 
@@ -385,7 +407,7 @@ std::vector<LedgerEntry> LedgerFile::entries() {
   const LedgerState now = state();
   std::vector<LedgerEntry> entries;
   std::int64_t records = 0;
-  Rational total = 0;
+  PrivacyAmount total;
   // Of a text only what may be a label's line: texts are long, and reports are not looked at.
   const std::size_t longest_line = ledger_format::label_line(std::string(256, 'x')).size();
   Statement row(database_, columns_and(", CASE kind WHEN 'debit' THEN substr(text, 1, ?1) ELSE '' END") +
@@ -399,16 +421,16 @@ std::vector<LedgerEntry> LedgerFile::entries() {
     const auto releases = static_cast<std::int64_t>(entries.size());
     if (record.kind == "debit") {
       entries.push_back(entry_of(record));
-      total += entries.back().epsilon;
+      total = total + entries.back().cost;
       if (record.release != releases + 1) corrupt(where + " is not the next release");
     } else {
-      const bool sound = record.kind == "report" && record.epsilon == "0" && record.charges.empty() &&
+      const bool sound = record.kind == "report" && record.cost == "0" && record.charges.empty() &&
                          record.release >= 1 && record.release <= releases;
       if (!sound || std::exchange(entries[static_cast<std::size_t>(record.release - 1)].reported, true)) {
         corrupt(where + " is not the first report of a release before it");
       }
     }
-    if (record.spent != ledger_format::number_text(total)) corrupt(where + " has the wrong total");
+    if (record.spent != text_of(total)) corrupt(where + " has the wrong total");
   }
   if (records != now.records || static_cast<std::int64_t>(entries.size()) != now.releases ||
       total != now.spent) {

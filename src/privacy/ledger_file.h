@@ -23,14 +23,14 @@ namespace snapdp::privacy_internal {
 struct LedgerState {
   ledger_format::Genesis genesis;
   ledger_format::Hash genesis_hash;
-  Rational budget;
-  Rational spent;
+  PrivacyBudget budget;
+  PrivacyAmount spent;
   std::int64_t records = 0;
   std::int64_t releases = 0;
   ledger_format::Hash head;
 
   LedgerBalance balance() const {
-    return {budget, spent, budget - spent, releases, {records, ledger_format::to_hex(head)}};
+    return {budget, spent, budget.remaining(spent), releases, {records, ledger_format::to_hex(head)}};
   }
 };
 
@@ -48,7 +48,7 @@ class LedgerFile {
   const std::filesystem::path& path() const { return path_; }
   // The parts that never change.
   const LedgerIdentity& identity() const { return identity_; }
-  const Rational& budget() const { return budget_; }
+  const PrivacyBudget& budget() const { return budget_; }
   const std::string& declaration() const { return declaration_; }
 
   void set_lock_wait(std::chrono::milliseconds wait) { database_.set_busy_timeout(wait); }
@@ -78,7 +78,7 @@ class LedgerFile {
   // The state, after every check that need not read all records.
   LedgerState state();
 
-  // Appends a record of which the kind, release, epsilon, charges and text are given; `state` holds the spent
+  // Appends a record of which the kind, release, cost, charges and text are given; `state` holds the spent
   // total and the number of releases after it, and moves on to the new head.
   void append(LedgerState& state, ledger_format::Record record);
 
@@ -120,6 +120,9 @@ class LedgerFile {
   void read_genesis(LedgerState& state);
   void read_head(LedgerState& state);
   void check_last_record(const LedgerState& state);
+  // The columns of a record, up to its charges, and `more`, from the table.
+  std::string columns_and(const char* more) const;
+  std::string text_of(const PrivacyAmount& amount) const;
   ledger_format::Record read_record(sqlite::Statement& row, bool with_text) const;
   // The hash of the record at `position`, or of the genesis for 0.
   ledger_format::Hash hash_at(std::int64_t position, const LedgerState& state);
@@ -130,7 +133,7 @@ class LedgerFile {
   sqlite::Database database_;
   std::uint32_t version_ = 0;  // of the file's format
   LedgerIdentity identity_;
-  Rational budget_;
+  PrivacyBudget budget_;
   std::string declaration_;
 };
 

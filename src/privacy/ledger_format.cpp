@@ -38,6 +38,45 @@ constexpr const char* ledger_table_2 =
   hash BLOB NOT NULL CHECK (length(hash) = 32)
 ) STRICT)";
 
+// Amounts of other measures than epsilon are two numbers.
+constexpr const char* ledger_table_3 =
+    R"(CREATE TABLE ledger (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  dataset TEXT NOT NULL CHECK (length(dataset) BETWEEN 1 AND 256),
+  neighbors TEXT NOT NULL CHECK (neighbors IN ('change-one', 'add-remove')),
+  privacy_unit TEXT NOT NULL CHECK (length(privacy_unit) <= 256),
+  declaration TEXT NOT NULL,
+  measure TEXT NOT NULL CHECK (measure IN ('approximate', 'zcdp')),
+  budget TEXT NOT NULL CHECK (budget GLOB '[1-9]* [1-9]*' AND budget NOT GLOB '*[^0-9/ ]*' AND length(budget) <= 2049),
+  created TEXT NOT NULL CHECK (length(created) = 20),
+  nonce BLOB NOT NULL CHECK (length(nonce) = 32),
+  hash BLOB NOT NULL CHECK (length(hash) = 32)
+) STRICT)";
+
+constexpr const char* head_table_3 =
+    R"(CREATE TABLE head (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  records INTEGER NOT NULL CHECK (records >= releases),
+  releases INTEGER NOT NULL CHECK (releases >= 0),
+  spent TEXT NOT NULL CHECK (spent GLOB '[0-9]* [0-9]*' AND spent NOT GLOB '*[^0-9/ ]*' AND length(spent) <= 2049),
+  hash BLOB NOT NULL CHECK (length(hash) = 32)
+) STRICT)";
+
+constexpr const char* record_table_3 =
+    R"(CREATE TABLE record (
+  position INTEGER PRIMARY KEY CHECK (position >= 1),
+  kind TEXT NOT NULL CHECK (kind IN ('debit', 'report')),
+  release INTEGER NOT NULL CHECK (release >= 1),
+  time TEXT NOT NULL CHECK (length(time) = 20),
+  cost TEXT NOT NULL CHECK (CASE kind WHEN 'debit' THEN cost GLOB '[1-9]* [0-9]*' ELSE cost = '0' END
+    AND cost NOT GLOB '*[^0-9/ ]*' AND length(cost) <= 2049),
+  spent TEXT NOT NULL CHECK (spent GLOB '[1-9]* [0-9]*' AND spent NOT GLOB '*[^0-9/ ]*' AND length(spent) <= 2049),
+  charges TEXT NOT NULL CHECK ((kind = 'debit') = (charges <> '')),
+  text TEXT NOT NULL,
+  hash BLOB NOT NULL CHECK (length(hash) = 32),
+  UNIQUE (release, kind)
+) STRICT)";
+
 constexpr const char* head_table =
     R"(CREATE TABLE head (
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -123,17 +162,23 @@ class Hasher {
 }  // namespace
 
 const std::array<SchemaRow, 4>& schema(std::uint32_t stated) {
-  const auto rows = [](const char* ledger_table) {
+  const auto rows = [](const char* ledger, const char* head, const char* record) {
     return std::array<SchemaRow, 4>{{
-        {"table", "ledger", "ledger", 2, ledger_table},
-        {"table", "head", "head", 3, head_table},
-        {"table", "record", "record", 4, record_table},
+        {"table", "ledger", "ledger", 2, ledger},
+        {"table", "head", "head", 3, head},
+        {"table", "record", "record", 4, record},
         {"index", "sqlite_autoindex_record_1", "record", 5, nullptr},
     }};
   };
-  static const std::array<SchemaRow, 4> of_version_1 = rows(ledger_table_1);
-  static const std::array<SchemaRow, 4> of_version_2 = rows(ledger_table_2);
+  static const std::array<SchemaRow, 4> of_version_1 = rows(ledger_table_1, head_table, record_table);
+  static const std::array<SchemaRow, 4> of_version_2 = rows(ledger_table_2, head_table, record_table);
+  static const std::array<SchemaRow, 4> of_version_3 = rows(ledger_table_3, head_table_3, record_table_3);
+  if (stated == version_of_others) return of_version_3;
   return stated == 1 ? of_version_1 : of_version_2;
+}
+
+const char* cost_column(std::uint32_t stated) {
+  return stated == version_of_others ? "cost" : "epsilon";
 }
 
 std::uint32_t version_of(std::string_view bytes) {
@@ -148,7 +193,7 @@ std::optional<std::string> find_header_fault(std::string_view bytes) {
   if (bytes.empty()) return "the file is empty";
   if (!begins_like_sqlite(bytes)) return "not an SQLite file";
   if (!begins_like_ledger(bytes)) return "not a SnapDP ledger";
-  if (version_of(bytes) < oldest_version || version_of(bytes) > version)
+  if (version_of(bytes) < oldest_version || version_of(bytes) > version_of_others)
     return "a ledger of another version of SnapDP";
   struct Field {
     std::size_t offset;
@@ -201,23 +246,74 @@ std::optional<Rational> parse_number(std::string_view text) {
   return value;
 }
 
-std::string charges_text(const std::vector<LedgerCharge>& charges) {
+std::string amount_text(PrivacyMeasure measure, const PrivacyAmount& amount) {
+  const std::string value = number_text(amount.value);
+  return measure == PrivacyMeasure::pure ? value : value + " " + number_text(amount.delta);
+}
+
+std::optional<PrivacyAmount> parse_amount(PrivacyMeasure measure, std::string_view text) {
+  const bool pure = measure == PrivacyMeasure::pure;
+  const std::size_t space = pure ? text.size() : std::min(text.find(' '), text.size());
+  const std::optional<Rational> value = parse_number(text.substr(0, space));
+  const std::optional<Rational> delta =
+      pure ? Rational(0) : parse_number(text.substr(std::min(space + 1, text.size())));
+  if (!value || !delta) return std::nullopt;
+  return PrivacyAmount(*value, *delta);
+}
+
+namespace {
+
+std::string loss_text(PrivacyMeasure measure, const PrivacyLoss& loss) {
+  if (measure == PrivacyMeasure::pure) return number_text(loss.epsilon);
+  const PrivacyAmount cost = loss.gaussian_cost.value_or(PrivacyAmount());
   std::string text;
-  for (const LedgerCharge& charge : charges) text += number_text(charge.epsilon) + " " + charge.name + "\n";
+  for (const Rational& number : {loss.epsilon, loss.delta, loss.rho, cost.value, cost.delta})
+    text += (text.empty() ? "" : " ") + number_text(number);
   return text;
 }
 
-std::optional<std::vector<LedgerCharge>> parse_charges(std::string_view text) {
+// Takes a number and the space behind it off a line.
+std::optional<Rational> take_number(std::string_view& line) {
+  const std::size_t space = line.find(' ');
+  if (space == std::string_view::npos) return std::nullopt;
+  std::optional<Rational> number = parse_number(line.substr(0, space));
+  line.remove_prefix(space + 1);
+  return number;
+}
+
+// A loss that charges_text() may have written, taken off a line.
+std::optional<PrivacyLoss> take_loss(PrivacyMeasure measure, std::string_view& line) {
+  std::array<Rational, 5> numbers;
+  const std::size_t count = measure == PrivacyMeasure::pure ? 1 : numbers.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    std::optional<Rational> number = take_number(line);
+    if (!number) return std::nullopt;
+    numbers[i] = *std::move(number);
+  }
+  PrivacyLoss loss = PrivacyLoss::approximate(numbers[0], numbers[1]);
+  loss.rho = numbers[2];
+  if (numbers[3] != 0 || numbers[4] != 0) loss.gaussian_cost = PrivacyAmount(numbers[3], numbers[4]);
+  if (loss.is_zero() || (loss.rho == 0 && loss.gaussian_cost)) return std::nullopt;
+  return loss;
+}
+
+}  // namespace
+
+std::string charges_text(PrivacyMeasure measure, const std::vector<LedgerCharge>& charges) {
+  std::string text;
+  for (const LedgerCharge& charge : charges) text += loss_text(measure, charge.loss) + " " + charge.name + "\n";
+  return text;
+}
+
+std::optional<std::vector<LedgerCharge>> parse_charges(PrivacyMeasure measure, std::string_view text) {
   std::vector<LedgerCharge> charges;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    const std::size_t space = text.find(' ');
-    if (end == std::string_view::npos || space >= end || charges.size() == Ledger::max_charges)
-      return std::nullopt;
-    const std::optional<Rational> epsilon = parse_number(text.substr(0, space));
-    const std::string_view name = text.substr(space + 1, end - space - 1);
-    if (!epsilon || *epsilon <= 0 || !is_name(name)) return std::nullopt;
-    charges.push_back({std::string(name), *epsilon});
+    if (end == std::string_view::npos || charges.size() == Ledger::max_charges) return std::nullopt;
+    std::string_view line = text.substr(0, end);
+    std::optional<PrivacyLoss> loss = take_loss(measure, line);
+    if (!loss || !is_name(line)) return std::nullopt;
+    charges.push_back({std::string(line), *std::move(loss)});
     text.remove_prefix(end + 1);
   }
   return charges;
@@ -307,6 +403,7 @@ Hash hash_of(const Genesis& genesis) {
       .add(to_string(genesis.identity.neighbors))
       .add(genesis.identity.privacy_unit);
   if (genesis.version > 1) hasher.add(genesis.declaration);
+  if (genesis.version == version_of_others) hasher.add(to_string(genesis.measure));
   return hasher.add(genesis.budget).add(genesis.created).add(genesis.nonce).finish();
 }
 
@@ -318,7 +415,7 @@ Hash hash_of(const Hash& previous, const Record& record) {
       .add(record.kind)
       .add(std::to_string(record.release))
       .add(record.time)
-      .add(record.epsilon)
+      .add(record.cost)
       .add(record.spent)
       .add(record.charges)
       .add(record.text)

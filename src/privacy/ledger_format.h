@@ -15,9 +15,16 @@
 namespace snapdp::privacy_internal::ledger_format {
 
 constexpr std::uint32_t application_id = 0x534e4450;  // "SNDP"
-// What is written. Version 1 differs in that its genesis has no declaration; such ledgers stay as they are.
-constexpr std::uint32_t version = 2;
+// What is written for a pure budget. Version 1 differs in that its genesis has no declaration; such ledgers stay as they
+// are.
+constexpr std::uint32_t version_of_pure = 2;
+constexpr std::uint32_t version_of_others = 3;
 constexpr std::uint32_t oldest_version = 1;
+// A budget of another measure than epsilon has a format of its own, which says the measure: what reads version 2 alone
+// refuses it.
+constexpr std::uint32_t version_for(PrivacyMeasure measure) {
+  return measure == PrivacyMeasure::pure ? version_of_pure : version_of_others;
+}
 constexpr int page_size = 4096;
 
 // The tables in the order of their creation, and every row of sqlite_schema that a ledger has.
@@ -29,6 +36,8 @@ struct SchemaRow {
   const char* sql;  // nullptr for the index that SQLite makes for a UNIQUE constraint
 };
 const std::array<SchemaRow, 4>& schema(std::uint32_t stated_version);
+// The column of a record's cost: "epsilon", and "cost" in version 3.
+const char* cost_column(std::uint32_t stated_version);
 
 // The first 100 bytes of the file that never change after its creation; the offsets of the ones that do are
 // left out. Returns what is wrong, or nothing. https://www.sqlite.org/fileformat.html#the_database_header
@@ -44,9 +53,15 @@ bool begins_like_ledger(std::string_view first_100_bytes);
 std::string number_text(const Rational& value);
 std::optional<Rational> parse_number(std::string_view text);
 
-// One line a charge: number, space, name, newline.
-std::string charges_text(const std::vector<LedgerCharge>& charges);
-std::optional<std::vector<LedgerCharge>> parse_charges(std::string_view text);
+// An amount: of a pure budget a number, of others two, value and delta, with a space between them.
+std::string amount_text(PrivacyMeasure measure, const PrivacyAmount& amount);
+std::optional<PrivacyAmount> parse_amount(PrivacyMeasure measure, std::string_view text);
+
+// One line a charge: its loss, space, name, newline. The loss is a number in a pure budget; in others five with a space
+// between them: epsilon, delta, rho, and the epsilon and delta that the Gaussian noise costs, 0 0 where it has no such
+// price.
+std::string charges_text(PrivacyMeasure measure, const std::vector<LedgerCharge>& charges);
+std::optional<std::vector<LedgerCharge>> parse_charges(PrivacyMeasure measure, std::string_view text);
 
 // Well-formed UTF-8 of 1 to 256 bytes without control characters (they could forge a terminal's display).
 bool is_name(std::string_view text);
@@ -72,10 +87,11 @@ constexpr std::size_t nonce_bytes = 32;
 // What a ledger is for; never changes. The random nonce keeps a published hash from confirming guesses of
 // what it covers.
 struct Genesis {
-  std::uint32_t version = ledger_format::version;
+  std::uint32_t version = version_of_pure;
   LedgerIdentity identity;
   std::string declaration;  // "" in version 1
-  std::string budget;
+  PrivacyMeasure measure = PrivacyMeasure::pure;  // of all but version 3
+  std::string budget;                             // an amount
   std::string created;
   std::string nonce;
 };
@@ -87,7 +103,7 @@ struct Record {
   std::string kind;           // "debit" or "report"
   std::int64_t release = 0;
   std::string time;
-  std::string epsilon;  // "0" in a report
+  std::string cost;     // an amount; "0" in a report
   std::string spent;    // the total after this record
   std::string charges;  // "" in a report
   std::string text;     // the specification, or the report

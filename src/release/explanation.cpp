@@ -95,20 +95,25 @@ std::string loss_text(const Rational& loss, const Rational& debited) {
   return loss <= debited && parse_exact(text, "loss") > debited ? short_number(debited) : text;
 }
 
-std::string noise_text(const PlannedMeasurement& planned, const RangeChoice& range) {
+std::string words_of(NoiseKind kind) {
+  if (kind == NoiseKind::gaussian) return "Gaussian";
+  return kind == NoiseKind::geometric ? "two-sided geometric" : "Laplace";
+}
+
+std::string noise_text(const PlannedMeasurement& planned, const RangeChoice& range, const std::string& unit) {
   const Mechanism& mechanism = planned.measurement.mechanism();
   std::string text =
-      "     " + std::string(mechanism.kind() != NoiseKind::geometric ? "Laplace" : "two-sided geometric") +
+      "     " + words_of(mechanism.kind()) +
       " noise of scale " + short_number(Rational(mechanism.scale()));
   if (mechanism.kind() != NoiseKind::geometric)
     text += ", rounded to multiples of " + short_number(mechanism.grid().spacing().rational());
   return text + clamp_text(mechanism, range) +
-         "\n     loss: epsilon <= " + loss_text(mechanism.stated_loss(), planned.epsilon) +
-         " for neighbors, " + (mechanism.loss_is_proved() ? "proved" : "claimed by the notes") + "; " +
+         "\n     loss: " + unit + " <= " + loss_text(planned.loss_bound, planned.epsilon) +
+         (planned.delta != 0 ? " but for delta " + short_number(planned.delta) : "") + " for neighbors, " + (mechanism.loss_is_proved() ? "proved" : "claimed by the notes") + "; " +
          short_number(planned.epsilon) + " is debited\n";
 }
 
-std::string chain_text(const PlannedMeasurement& planned, const RangeChoice& range) {
+std::string chain_text(const PlannedMeasurement& planned, const RangeChoice& range, const std::string& unit) {
   std::string text;
   Rational distance = planned.measurement.distance();
   int number = 0;
@@ -122,11 +127,11 @@ std::string chain_text(const PlannedMeasurement& planned, const RangeChoice& ran
     if (next) distance = *next;
     text += "     neighbors at " + step.metric + " <= " + (next ? short_number(distance) : "unknown") + "\n";
   }
-  text += "  " + std::to_string(++number) + ". noise\n" + noise_text(planned, range);
+  text += "  " + std::to_string(++number) + ". noise\n" + noise_text(planned, range, unit);
   return text;
 }
 
-std::string statistic_text(const PlannedStatistic& planned) {
+std::string statistic_text(const PlannedStatistic& planned, const std::string& unit) {
   const StatisticSpecification& statistic = planned.specification;
   std::string text = shown_text(statistic.name) + ": " + to_string(statistic.kind);
   for (std::size_t i = 0; i < statistic.columns.size(); ++i)
@@ -147,7 +152,7 @@ std::string statistic_text(const PlannedStatistic& planned) {
   }
   for (const PlannedMeasurement& measurement : planned.measurements) {
     if (!measurement.part.empty()) text += "  part " + measurement.part + ":\n";
-    text += chain_text(measurement, statistic.range);
+    text += chain_text(measurement, statistic.range, unit);
   }
   if (!statistic.split.empty())
     text += "  then the parts are put together: post-processing, which costs nothing\n";
@@ -163,9 +168,13 @@ std::string statistic_text(const PlannedStatistic& planned) {
 
 std::string Plan::explanation() const {
   std::string text = rows_text(specification_) + "\n";
-  for (const PlannedStatistic& statistic : statistics_) text += statistic_text(statistic) + "\n";
-  return text + "Together (sequential composition): epsilon " + short_number(epsilon_) + " of the " +
-         short_number_down(specification_.budget) + " that [budget] allows.\n";
+  const PrivacyBudget& budget = specification_.budget;
+  const std::string unit = unit_of(budget.measure);
+  for (const PlannedStatistic& statistic : statistics_) text += statistic_text(statistic, unit) + "\n";
+  return text + "Together (sequential composition): " + in_words(budget.measure, cost_) + " of the " +
+         (budget.measure == PrivacyMeasure::pure ? short_number_down(budget.amount.value)
+                                                 : in_words_down(budget.measure, budget.limit())) +
+         " that [budget] allows.\n";
 }
 
 }  // namespace snapdp

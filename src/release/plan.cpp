@@ -15,6 +15,7 @@
 #include "release/shared/suggestion.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/law.h"
+#include "snapdp/mechanism/gaussian_loss.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
@@ -64,9 +65,11 @@ class StatisticPlanner {
     check_differences(planned_);
     std::vector<Certificate> certificates;
     for (PlannedMeasurement& part : planned_.measurements) {
-      planned_.epsilon += part.epsilon;
-      part.certificate = certify(part.measurement.mechanism(), {.pairs = 1'000});
-      planned_.loss_bound += part.measurement.mechanism().stated_loss();
+      planned_.loss += part.loss;
+      planned_.cost = planned_.cost + PrivacyAmount(part.epsilon, part.delta);
+      part.certificate = certificate_of(part);
+      part.loss_bound = stated_bound(part);
+      planned_.loss_bound += part.loss_bound;
       certificates.push_back(part.certificate);
     }
     planned_.certificate = compose_certificates(certificates);
@@ -78,6 +81,40 @@ class StatisticPlanner {
   }
 
  private:
+  // Of the mechanism that will run, in the run's measure.
+  Certificate certificate_of(const PlannedMeasurement& part) const {
+    if (is_gaussian()) return certificate_of_gaussian(part);
+    Certificate certificate = certify(part.measurement.mechanism(), {.pairs = 1'000});
+    if (measure() != PrivacyMeasure::zcdp) return certificate;
+    return {.witness = 0, .bound = pure_to_zcdp(certificate.bound)};
+  }
+
+  // rho is exactly what the noise has before it is rounded to the grid. Nothing is claimed of what rounding hides.
+  Certificate certificate_of_gaussian(const PlannedMeasurement& part) const {
+    const Rational rho = part.measurement.loss(distance());
+    if (measure() == PrivacyMeasure::zcdp) return {.witness = 0, .bound = rho};
+    const PrivacyAmount& asked = *part.loss.gaussian_cost;
+    const bool kept = gaussian_delta(rho, asked.value).upper <= asked.delta;
+    return {.witness = 0, .bound = kept ? asked.value : gaussian_epsilon(rho, asked.delta).upper};
+  }
+
+  // In precision mode the notes' claim may be lower than what is proved.
+  Rational stated_bound(const PlannedMeasurement& part) const {
+    if (is_gaussian()) return part.certificate.bound;
+    const Rational stated = part.measurement.mechanism().stated_loss();
+    return measure() == PrivacyMeasure::zcdp ? pure_to_zcdp(stated) : stated;
+  }
+
+  // No measurement of the run has more, or its Gaussian noise a sensitivity that is larger against its scale: as
+  // epsilon tanh(epsilon / 2) <= rho, and likewise sqrt(2 rho), is at most 2 rho + 2.
+  Rational largest_epsilon() const {
+    const Rational& most = specification_.budget.amount.value;
+    return measure() == PrivacyMeasure::pure ? most : Rational(2 * most + 2);
+  }
+
+  PrivacyMeasure measure() const { return specification_.budget.measure; }
+  bool is_gaussian() const { return statistic_.noise == NoiseKind::gaussian; }
+
   struct Part {
     std::string name;
     std::vector<std::string> columns;
@@ -107,7 +144,7 @@ class StatisticPlanner {
     const std::uint64_t rows =
         specification_.data.size.value_or(specification_.data.expected_size.value_or(most_rows));
     const Rational scales =
-        Rational(Integer(static_cast<unsigned long>(rows))) * power * specification_.budget;
+        Rational(Integer(static_cast<unsigned long>(rows))) * power * largest_epsilon();
     const long needed = 10 + Grid::at_least(scales).exponent();
     const long bits = std::max(needed, std::min(least_bits, product_bits / power));
     const long fine = Grid::at_most(bounds.width().rational()).exponent() - bits;
@@ -146,8 +183,8 @@ class StatisticPlanner {
   // What is released itself.
   void add(const Part& part) {
     fix_range(part.aggregation);
-    add_part(part, statistic_.epsilon ? *statistic_.epsilon : epsilon_for(part.aggregation),
-             statistic_.alpha);
+    planned_.asked = asked() ? *asked() : epsilon_for(part.aggregation);
+    add_part(part, planned_.asked, statistic_.delta, statistic_.alpha);
     const PlannedMeasurement& only = planned_.measurements.back();
     planned_.accuracy = StatisticAccuracy{only.accuracy.conservative, only.accuracy.tight,
                                           only.accuracy.laplace, std::nullopt};
@@ -155,18 +192,30 @@ class StatisticPlanner {
     kind_.conclude(planned_);
   }
 
-  void add_part(const Part& part, const Rational& epsilon, const Rational& alpha) {
-    Measurement measurement = measurement_of(part.aggregation, epsilon);
+  // What was asked for itself: an epsilon, or a rho.
+  std::optional<Rational> asked() const { return statistic_.rho ? statistic_.rho : statistic_.epsilon; }
+
+  void add_part(const Part& part, const Rational& epsilon, const std::optional<Rational>& delta,
+                const Rational& alpha) {
+    Measurement measurement = measurement_of(part.aggregation, epsilon, delta);
+    PrivacyLoss loss = is_gaussian() ? measurement.price() : PrivacyLoss(epsilon);
+    const PrivacyAmount cost = loss.in(measure());
     const Accuracy accuracy = measurement.accuracy(alpha);
     const std::size_t numbers = part.aggregation.output_domain().dimension;
     const Rational share = alpha / Rational(Integer(static_cast<unsigned long>(numbers)));
     const double simultaneous = numbers == 1 ? accuracy.tight : measurement.accuracy(share).tight;
     planned_.measurements.push_back(
-        {part.name, part.columns, part.centers, std::move(measurement), epsilon, accuracy, simultaneous, {}});
+        {part.name, part.columns, part.centers, std::move(measurement), std::move(loss), cost.value, cost.delta,
+         0, accuracy, simultaneous, {}});
   }
 
-  Measurement measurement_of(const Aggregation& aggregation, const Rational& epsilon) const {
-    return aggregation >> make_snapping({.epsilon = epsilon,
+  // Of Gaussian noise without a delta, `epsilon` is its rho.
+  Measurement measurement_of(const Aggregation& aggregation, const Rational& epsilon,
+                             const std::optional<Rational>& delta = std::nullopt) const {
+    const bool by_rho = is_gaussian() && !delta;
+    return aggregation >> make_snapping({.epsilon = by_rho ? Rational(0) : epsilon,
+                                         .delta = delta,
+                                         .rho = by_rho ? std::optional<Rational>(epsilon) : std::nullopt,
                                          .grid = statistic_.grid,
                                          .noise = statistic_.noise,
                                          .precision = statistic_.precision,
@@ -248,8 +297,23 @@ class StatisticPlanner {
     return enough;
   }
 
+  // The least rho, or the epsilon that it is at the delta asked for.
+  Rational gaussian_price_for(const Aggregation& aggregation) const {
+    if (kind_.has_key("resolution")) return as_asked(epsilon_for_reading(aggregation));
+    const auto reaches = [&](const Rational& rho) {
+      return measurement_of(aggregation, rho).accuracy(statistic_.alpha).tight <= *statistic_.accuracy;
+    };
+    return as_asked(searched_epsilon(reaches));
+  }
+
+  // A rho that was searched for, in what the specification counts.
+  Rational as_asked(const Rational& rho) const {
+    return statistic_.delta ? rounded_up(gaussian_epsilon(rho, *statistic_.delta).upper) : rho;
+  }
+
   // The least epsilon with which the aggregation is as accurate as the specification asks.
   Rational epsilon_for(const Aggregation& aggregation) const {
+    if (is_gaussian()) return gaussian_price_for(aggregation);
     if (kind_.has_key("resolution")) return epsilon_for_reading(aggregation);
     if (statistic_.noise == NoiseKind::notes) {
       // The noise and the grid follow from epsilon by the arithmetic of the mode, so epsilon is searched for. Where
@@ -289,8 +353,8 @@ class StatisticPlanner {
     if (kind_.is_second_moment()) check_composed_range();
     std::vector<Part> parts;
     for (const KindPart& part : kind_.parts(specification_.data.neighbors)) parts.push_back(build(part));
-    if (statistic_.epsilon) {
-      plan_parts(parts, *statistic_.epsilon);
+    if (asked()) {
+      plan_parts(parts, *asked(), statistic_.delta);
       return;
     }
     plan_parts(parts, 1);
@@ -308,7 +372,17 @@ class StatisticPlanner {
       plan_parts(parts, epsilon);
       return planned_.accuracy->tight <= *statistic_.accuracy;
     };
-    reaches(searched_epsilon(reaches));
+    const Rational enough = searched_epsilon(reaches);
+    if (is_gaussian() && statistic_.delta) {
+      // Parts of an epsilon and a delta are not those of their rho, but the price falls with the noise alike.
+      const auto reaches_at_delta = [&](const Rational& epsilon) {
+        plan_parts(parts, epsilon, statistic_.delta);
+        return planned_.accuracy->tight <= *statistic_.accuracy;
+      };
+      reaches_at_delta(searched_epsilon(reaches_at_delta));
+      return;
+    }
+    reaches(enough);
   }
 
   [[noreturn]] void refuse_accuracy() const {
@@ -342,11 +416,15 @@ class StatisticPlanner {
   }
 
   // The parts share epsilon by the split, and alpha equally.
-  void plan_parts(const std::vector<Part>& parts, const Rational& epsilon) {
+  void plan_parts(const std::vector<Part>& parts, const Rational& epsilon,
+                  const std::optional<Rational>& delta = std::nullopt) {
+    planned_.asked = epsilon;
     planned_.measurements.clear();
     const Rational weights = std::accumulate(statistic_.split.begin(), statistic_.split.end(), Rational(0));
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      add_part(parts[i], Rational(epsilon * statistic_.split[i] / weights), part_alpha(statistic_));
+      const Rational share = statistic_.split[i] / weights;
+      add_part(parts[i], Rational(epsilon * share),
+               delta ? std::optional<Rational>(*delta * share) : std::nullopt, part_alpha(statistic_));
     }
     planned_.accuracy.reset();
     if (is_guessed()) {
@@ -484,7 +562,8 @@ class SavingFinder {
       const int divisor = std::gcd(i, parts);
       changed.split = {Rational(i / divisor), Rational((parts - i) / divisor)};
       changed.accuracy.reset();
-      changed.epsilon = planned_.epsilon;
+      (now_.rho || (now_.noise == NoiseKind::gaussian && !now_.delta) ? changed.rho : changed.epsilon) =
+          planned_.asked;
       const std::optional<Saving> found = saving(changed, "");
       if (!found || found->accuracy >= least) continue;
       least = found->accuracy;
@@ -502,7 +581,7 @@ class SavingFinder {
     try {
       const PlannedStatistic other = StatisticPlanner(specification_, changed).plan();
       if (!other.accuracy) return std::nullopt;
-      return Saving{now_.name, change, other.accuracy->tight, other.epsilon, std::nullopt, std::nullopt};
+      return Saving{now_.name, change, other.accuracy->tight, other.cost.value, std::nullopt, std::nullopt};
     } catch (const Error&) {
       return std::nullopt;
     }
@@ -510,8 +589,8 @@ class SavingFinder {
 
   std::optional<Saving> if_worth(std::optional<Saving> saving) const {
     if (!saving) return saving;
-    const bool enough = now_.epsilon ? saving->accuracy < planned_.accuracy->tight * worth
-                                     : saving->epsilon < planned_.epsilon * Rational(worth);
+    const bool enough = !now_.accuracy ? saving->accuracy < planned_.accuracy->tight * worth
+                                       : saving->epsilon < planned_.cost.value * Rational(worth);
     return enough ? saving : std::nullopt;
   }
 
@@ -529,6 +608,17 @@ Rational share_of(const Rational& left, const Rational& weight, const Rational& 
   return Rational(Rational(floor(Rational(left * weight / weights / epsilon_unit()))) * epsilon_unit());
 }
 
+// The largest epsilon, a multiple of 2^-60, that costs at most this rho.
+Rational epsilon_within(const Rational& rho) {
+  Integer low = 1;  // 2^-120 / 2, far below one unit of rho
+  Integer high = ceil(Rational((2 * rho + 2) / epsilon_unit()));
+  while (high - low > 1) {
+    const Integer middle = (low + high) / 2;
+    (pure_to_zcdp(Rational(middle * epsilon_unit())) <= rho ? low : high) = middle;
+  }
+  return Rational(low * epsilon_unit());
+}
+
 }  // namespace
 
 Plan::Plan(Specification specification) : specification_(std::move(specification)) {
@@ -540,6 +630,7 @@ Plan::Plan(Specification specification) : specification_(std::move(specification
         RowSelection::UnitLimit{*specification_.data.privacy_unit, specification_.data.max_rows_per_unit};
   // Those with a weight share what the others leave.
   Rational weights = 0;
+  Rational gaussian_weights = 0;
   std::vector<std::optional<PlannedStatistic>> planned;
   Faults faults;
   const auto plan = [&](const StatisticSpecification& statistic) {
@@ -547,7 +638,7 @@ Plan::Plan(Specification specification) : specification_(std::move(specification
     faults.hold([&] {
       try {
         result = StatisticPlanner(specification_, statistic).plan();
-        epsilon_ += result->epsilon;
+        cost_ = cost_ + result->cost;
       } catch (const Error& error) {
         throw Error(error.code(), error.parameter(), specification_.place(statistic) + error.what());
       }
@@ -558,21 +649,31 @@ Plan::Plan(Specification specification) : specification_(std::move(specification
     planned.emplace_back();
     if (statistic.weight && !specification_.is_constant(statistic)) {
       weights += *statistic.weight;
+      if (statistic.noise == NoiseKind::gaussian) gaussian_weights += *statistic.weight;
     } else {
       planned.back() = plan(statistic);
     }
   }
   faults.refuse_any();
-  const Rational left = specification_.budget - epsilon_;
+  const PrivacyAmount left = specification_.budget.remaining(cost_);
   for (std::size_t i = 0; i < planned.size(); ++i) {
     StatisticSpecification statistic = specification_.statistics[i];
     if (!planned[i]) {
-      const Rational share = left > 0 ? share_of(left, *statistic.weight, weights) : Rational(0);
-      if (share == 0) {
+      const Rational share =
+          left.value > 0 ? share_of(left.value, *statistic.weight, weights) : Rational(0);
+      const bool gaussian = statistic.noise == NoiseKind::gaussian;
+      const bool zcdp = specification_.budget.measure == PrivacyMeasure::zcdp;
+      if (share == 0 || (gaussian && !zcdp && left.delta <= 0)) {
         unpaid_.push_back(statistic.name);
         continue;
       }
-      statistic.epsilon = share;
+      if (gaussian && zcdp) {
+        statistic.rho = share;
+      } else {
+        statistic.epsilon = zcdp ? epsilon_within(share) : share;
+        // Of the delta, Gaussian statistics alone have a share.
+        if (gaussian) statistic.delta = Rational(left.delta * *statistic.weight / gaussian_weights);
+      }
       planned[i] = plan(statistic);
       faults.refuse_any();
     }
@@ -581,12 +682,15 @@ Plan::Plan(Specification specification) : specification_(std::move(specification
 }
 
 void Plan::require_affordable() const {
-  const std::string allowed = short_number_down(specification_.budget);
-  if (epsilon_ > specification_.budget) {
-    throw Error(ErrorCode::budget_refused, "budget.epsilon",
-                specification_.name + ": the statistics cost epsilon " + short_number(epsilon_) +
-                    " together, but [budget] allows this run " + allowed +
-                    "; ask for less or raise budget.epsilon");
+  const PrivacyBudget& budget = specification_.budget;
+  const std::string unit = unit_of(budget.measure);
+  if (const std::string over = budget.exceeded_by(cost_); !over.empty()) {
+    const bool delta = over == "delta";
+    throw Error(ErrorCode::budget_refused, "budget." + over,
+                specification_.name + ": the statistics cost " + over + " " +
+                    short_number(delta ? cost_.delta : cost_.value) + " together, but [budget] allows this run " +
+                    short_number_down(delta ? budget.limit().delta : budget.amount.value) +
+                    "; ask for less or raise budget." + over);
   }
   if (unpaid_.empty()) return;
   const auto unpaid = std::find_if(
@@ -594,8 +698,9 @@ void Plan::require_affordable() const {
       [&](const StatisticSpecification& statistic) { return statistic.name == unpaid_.front(); });
   throw Error(ErrorCode::budget_refused, "weight",
               specification_.place(*unpaid) + "weight = " + to_string(*unpaid->weight) +
-                  ": the statistics with an epsilon or accuracy leave nothing of budget.epsilon = " +
-                  allowed + " to share; ask for less or raise budget.epsilon");
+                  ": the statistics with " + (unit == "rho" ? "a rho" : "an epsilon") +
+                  " or accuracy leave nothing of budget." + unit + " = " +
+                  short_number_down(budget.amount.value) + " to share; ask for less or raise budget." + unit);
 }
 
 Certificate Plan::certificate() const {

@@ -71,7 +71,12 @@ class PlanPage {
 
  private:
   std::string name() const { return model_.title.empty() ? model_.dataset : model_.title; }
-  Rational allowed() const { return ledger_ ? std::min(ledger_->remaining, model_.budget) : model_.budget; }
+  Rational allowed() const {
+    const Rational& most = model_.budget.amount.value;
+    return ledger_ ? std::min(ledger_->remaining.value, most) : most;
+  }
+  const ShownMeasure& measure() const { return model_.measure; }
+  std::string letter() const { return measure().letter(); }
   // Of the variant whose epsilons are this many times the plan's.
   std::optional<double> accuracy_at(double factor, std::size_t statistic) const {
     for (const PlanVariant& variant : variants_) {
@@ -86,29 +91,29 @@ class PlanPage {
     Html html;
     html << "<header><p class=\"kick\">Plan for <b>" << name()
          << "</b> · nothing has been read, nothing is spent</p>\n<h1>" << std::to_string(count)
-         << (count == 1 ? " statistic" : " statistics") << " would cost ε " << short_number(model_.planned)
+         << (count == 1 ? " statistic" : " statistics") << " would cost " << letter() << " " << short_number(model_.planned)
          << " of the " << short_number_down(allowed())
-         << (ledger_ && ledger_->remaining <= model_.budget ? " that are left" : " that this run may cost")
+         << (ledger_ && ledger_->remaining.value <= model_.budget.amount.value ? " that are left" : " that this run may cost")
          << "</h1>\n<p class=\"lede\">A reader who gives even chances (50&#8239;%) "
          << (hides_presence(model_) ? "that a certain person is in the data"
                                     : "to two things that a certain row may say")
-         << " could be at most " << percent(belief_after(model_.planned, 50).most + "%")
+         << " could be at most " << percent(belief_after(measure().as_epsilon(model_.planned), 50).most + "%")
          << " sure after reading them";
-    if (ledger_ && ledger_->spent > 0) {
-      html << ", and " << percent(belief_after(Rational(model_.planned + ledger_->spent), 50).most + "%")
+    if (ledger_ && ledger_->spent.value > 0) {
+      html << ", and " << percent(belief_after(measure().as_epsilon(model_.planned + ledger_->spent.value), 50).most + "%")
            << " together with what was released before";
     }
-    return html << ".</p></header>\n";
+    return html << measure().reservation() << ".</p></header>\n";
   }
 
   Html budget() const {
-    const Rational before = ledger_ ? ledger_->spent : Rational(0);
-    const Rational left = Rational((ledger_ ? ledger_->remaining : model_.budget) - model_.planned);
+    const Rational before = ledger_ ? ledger_->spent.value : Rational(0);
+    const Rational left = Rational((ledger_ ? ledger_->remaining.value : model_.budget.amount.value) - model_.planned);
     Html html;
     html << "<section aria-labelledby=\"budget\"><h2 id=\"budget\">The budget</h2>\n";
     const Rational missing = Rational(model_.planned - allowed());
     if (missing > 0) {
-      html << "<p><b>▲ It does not fit:</b> ε " << short_number(missing) << " is missing.</p>\n";
+      html << "<p><b>▲ It does not fit:</b> " << letter() << " " << short_number(missing) << " is missing.</p>\n";
     } else {
       html << budget_bar(before, model_.planned, left, "this plan", true);
     }
@@ -150,12 +155,13 @@ class PlanPage {
             "released number will be to the exact one, as often as its level says. Known beforehand, from "
             "public facts alone; no data file is open.</caption><thead role=\"rowgroup\"><tr role=\"row\">"
          << column_head("statistic", "") << column_head("cost", " class=\"n\"")
-         << column_head("accuracy", " class=\"n\"") << column_head("at half the ε", " class=\"n\"")
+         << column_head("accuracy", " class=\"n\"") << column_head(("at half the " + letter()).c_str(), " class=\"n\"")
          << column_head("at double", " class=\"n\"") << column_head("share of the cost", " class=\"c\"")
          << "</tr></thead><tbody role=\"rowgroup\">\n";
     for (std::size_t i = 0; i < model_.statistics.size(); ++i) html << cost(i);
     return html << "<tr role=\"row\" class=\"sum\"><th role=\"rowheader\" scope=\"row\">this run</th><td "
-                   "role=\"cell\" class=\"n v\">ε "
+                   "role=\"cell\" class=\"n v\">"
+                << letter() << " "
                 << short_number(model_.planned)
                 << "</td><td role=\"cell\" class=\"n\"></td><td role=\"cell\" class=\"n\"></td><td "
                    "role=\"cell\" class=\"n\"></td><td role=\"cell\" class=\"c\"></td></tr>\n"
@@ -169,8 +175,8 @@ class PlanPage {
     const std::string unit = unit_text(statistic);
     Html html;
     html << "<tr role=\"row\"><th role=\"rowheader\" scope=\"row\">" << title_of(statistic) << "<small>"
-         << (unit.empty() ? statistic.kind : unit) << "</small></th><td role=\"cell\" class=\"n\">ε "
-         << short_number(epsilon) << "</td><td role=\"cell\" class=\"n"
+         << (unit.empty() ? statistic.kind : unit) << "</small></th><td role=\"cell\" class=\"n\">" << letter()
+         << " " << short_number(epsilon) << "</td><td role=\"cell\" class=\"n"
          << (accuracy_of(statistic) ? " v" : "") << "\">" << accuracy_text(statistic);
     if (alpha) html << "<small>" << percent(confidence(parse_exact(*alpha, "alpha"))) << "</small>";
     html << "</td>";
@@ -190,9 +196,13 @@ class PlanPage {
     for (std::size_t i = 0; i < model_.statistics.size(); ++i) cards << funnel(i);
     Html html;
     if (cards.empty()) return html;
-    return html << "<section aria-labelledby=\"curve\"><h2 id=\"curve\">Accuracy against ε</h2>\n<p "
+    return html << "<section aria-labelledby=\"curve\"><h2 id=\"curve\">Accuracy against "
+                << letter()
+                << "</h2>\n<p "
                    "class=\"soft\">Each funnel is the interval around the exact number, whatever that is: "
-                   "from left to right it narrows as ε grows. Below each ε stands its ±. The line in the "
+                   "from left to right it narrows as "
+                << letter() << " grows. Below each " << letter()
+                << " stands its ±. The line in the "
                    "middle is the plan.</p>\n<ul class=\"cards\">\n"
                 << cards << "</ul></section>\n";
   }
@@ -214,8 +224,8 @@ class PlanPage {
     const Rational epsilon = statistic.noise.epsilon.rational();
     html << "<li class=\"fcard\"><h3>" << title_of(statistic) << "</h3><p><b>" << now << "</b>";
     if (const std::string unit = unit_text(statistic); !unit.empty()) html << " " << unit;
-    html << " at ε " << short_number(epsilon) << ".</p><svg height=\"148\" role=\"img\" aria-label=\""
-         << title_of(statistic) << ": error against epsilon. At " << short_number(epsilon) << " " << now
+    html << " at " << letter() << " " << short_number(epsilon) << ".</p><svg height=\"148\" role=\"img\" aria-label=\""
+         << title_of(statistic) << ": error against " << measure().unit() << ". At " << short_number(epsilon) << " " << now
          << "; at half " << plus_minus(statistic, accuracies[1]) << "; at double "
          << plus_minus(statistic, accuracies[3]) << ".\">";
     for (std::size_t i = 0; i < factors.size(); ++i) {
@@ -225,7 +235,7 @@ class PlanPage {
       const char* style = i == 2 ? " class=\"now\"" : "";
       html << "<line class=\"" << (i == 2 ? "pl" : "g") << "\" x1=\"" << place << "\" x2=\"" << place
            << "\" y1=\"0\" y2=\"110\"/><text" << style << " x=\"" << place << "\" y=\"126\" text-anchor=\""
-           << anchor << "\">" << (i == 0 ? "ε " : "")
+           << anchor << "\">" << (i == 0 ? letter() + " " : std::string())
            << short_number(Rational(epsilon * Rational(factors.at(i)))) << "</text><text" << style << " x=\""
            << place << "\" y=\"142\" text-anchor=\"" << anchor << "\">"
            << plus_minus(statistic, accuracies.at(i)) << "</text>";
@@ -264,7 +274,7 @@ class PlanPage {
     for (const Saving& saving : model_.savings) {
       if (!std::isfinite(saving.accuracy)) continue;
       html << "<li>" << saving.statistic << ": <code>" << saving.change << "</code> gives ±"
-           << round_up_to_digits(ShownNumber::of(saving.accuracy).rational(), 2) << " for ε "
+           << round_up_to_digits(ShownNumber::of(saving.accuracy).rational(), 2) << " for " << letter() << " "
            << short_number(saving.epsilon) << "</li>\n";
     }
     return html << "</ul></section>\n";
@@ -278,7 +288,7 @@ class PlanPage {
                  : "Which values one person’s row has</b>; that a row of theirs is there is public")
          << ": against everybody who reads the numbers, whatever they know already and however much they "
             "compute. Not against the custodian; not what is true of people in general.</p>\n"
-         << belief_table(model_.planned,
+         << belief_table(measure().as_epsilon(model_.planned),
                          hides_presence(model_) ? "that a certain person is in the data"
                                                 : "of one of two things that a row may say",
                          "this plan");

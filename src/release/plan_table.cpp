@@ -56,7 +56,9 @@ class PlanTable {
 
  private:
   bool has_bars() const { return style_.marks != Marks::none; }
-  std::string epsilon() const { return style_.marks == Marks::utf8 ? "\xce\xb5" : "epsilon"; }
+  std::string epsilon() const {
+    return style_.marks == Marks::utf8 ? model_.measure.letter() : model_.measure.unit();
+  }
   std::string paragraph(const std::string& text) const {
     return wrapped(shown_text(text), style_.width, "  ");
   }
@@ -67,8 +69,10 @@ class PlanTable {
     const std::size_t used = width_of(first) + said.size();
     std::string text = painted(first, Paint::bold, style_) +
                        std::string(used + 2 < style_.width ? style_.width - used : 2, ' ') + said + "\n";
-    text += paragraph("Nobody can tell, beyond a factor e^" + short_number(model_.planned) + ", " +
-                      hidden(model_) + ". Neighbors: " + model_.neighbors + ".");
+    text += paragraph("Nobody can tell, beyond a factor e^" +
+                      short_number(model_.measure.as_epsilon(model_.planned)) +
+                      (model_.measure.is_pure() ? ", " : model_.measure.reservation() + ", ") + hidden(model_) +
+                      ". Neighbors: " + model_.neighbors + ".");
     if (model_.where) text += paragraph("Rows that count: where " + *model_.where);
     return text;
   }
@@ -155,12 +159,18 @@ class PlanTable {
 
   // What the run may cost: what [budget] allows, and the ledger has.
   Rational allowed() const {
-    return view_.ledger ? std::min(model_.budget, view_.ledger->remaining) : model_.budget;
+    const Rational& most = model_.budget.amount.value;
+    return view_.ledger ? std::min(most, view_.ledger->remaining.value) : most;
+  }
+
+  Rational allowed_delta() const {
+    const Rational most = model_.budget.limit().delta;
+    return view_.ledger ? std::min(most, view_.ledger->remaining.delta) : most;
   }
 
   std::string budget() const {
-    const Rational total = view_.ledger ? view_.ledger->budget : model_.budget;
-    const Rational spent = view_.ledger ? view_.ledger->spent : Rational(0);
+    const Rational total = view_.ledger ? view_.ledger->budget.amount.value : model_.budget.amount.value;
+    const Rational spent = view_.ledger ? view_.ledger->spent.value : Rational(0);
     std::string text;
     if (has_bars()) {
       text += "  budget  0 " +
@@ -171,13 +181,25 @@ class PlanTable {
               (view_.ledger ? std::string(marks_.spent) + " spent " : "") + marks_.interval + " plan " +
               marks_.left + " left\n";
     }
-    const bool over = model_.planned > allowed() || !model_.unpaid.empty();
+    const bool over =
+        model_.planned > allowed() || model_.planned_delta > allowed_delta() || !model_.unpaid.empty();
     std::string line = "This run costs " + epsilon() + " " + short_number(model_.planned) + " of the " +
-                       short_number_down(model_.budget) + " that [budget] allows";
+                       short_number_down(model_.budget.amount.value) + " that [budget] allows";
     if (view_.ledger)
-      line += " and the " + short_number_down(view_.ledger->remaining) + " that the ledger has left";
+      line += " and the " + short_number_down(view_.ledger->remaining.value) + " that the ledger has left";
+    if (model_.measure.measure == PrivacyMeasure::zcdp)
+      line += "; that is epsilon " + short_number(model_.measure.as_epsilon(model_.planned)) + " at delta " +
+              short_number(model_.measure.delta);
+    if (model_.planned_delta > 0)
+      line += "; and delta " + short_number(model_.planned_delta) + " of the " + short_number_down(allowed_delta());
     text += paragraph(line + (over ? ": it does not fit." : "."));
     return over ? text + what_would_fit() : text;
+  }
+
+  // The noise is in proportion to 1 / epsilon, or to 1 / sqrt(rho).
+  std::string wider_by(const Rational& factor) const {
+    if (model_.measure.measure != PrivacyMeasure::zcdp) return round_up_to_digits(factor, 2);
+    return round_up_to_digits(Rational(std::sqrt(to_double_up(factor))), 2);
   }
 
   std::string what_would_fit() const {
@@ -186,9 +208,8 @@ class PlanTable {
     std::string text;
     if (model_.planned > allowed()) {
       const Rational factor = Rational(allowed() / model_.planned);
-      text += paragraph("It would fit with every epsilon times " + round_down_to_digits(factor, 2) +
-                        ", and accuracies about " + round_up_to_digits(Rational(1 / factor), 2) +
-                        " times as wide" + without_some() + ".");
+      text += paragraph("It would fit with every " + model_.measure.unit() + " times " + round_down_to_digits(factor, 2) +
+                        ", and accuracies about " + wider_by(Rational(1 / factor)) + " times as wide" + without_some() + ".");
     }
     if (!model_.unpaid.empty())
       text += paragraph(
@@ -217,14 +238,15 @@ class PlanTable {
 
   std::string belief() const {
     if (model_.planned <= 0) return "";
-    const Belief now = belief_after(model_.planned, 50);
+    const Belief now = belief_after(model_.measure.as_epsilon(model_.planned), 50);
     const std::string what = hides_presence(model_) ? "that it is so" : "between two values of one row";
     std::string text = "Even chances (50%) " + what + " become at most " + now.most + "%";
-    if (view_.ledger && view_.ledger->spent > 0) {
-      text += ", and " + belief_after(Rational(view_.ledger->spent + model_.planned), 50).most +
+    if (view_.ledger && view_.ledger->spent.value > 0) {
+      const Rational all = view_.ledger->spent.value + model_.planned;
+      text += ", and " + belief_after(model_.measure.as_epsilon(all), 50).most +
               "% together with what was released before";
     }
-    return paragraph(text + ".") +
+    return paragraph(text + model_.measure.reservation() + ".") +
            (model_.certificate ? paragraph("Certificate: the loss of these statistics together is at most " +
                                            short_number(model_.certificate->bound.rational()) + ".")
                                : "");
@@ -340,7 +362,7 @@ class PlanTable {
         if (const std::optional<std::string> alpha = alpha_of(statistic))
           line += " (" + confidence(parse_exact(*alpha, "alpha")) + ")";
         if (statistic.noise.epsilon.rational() != saving.epsilon)
-          line += " for epsilon " + short_number(saving.epsilon);
+          line += " for " + model_.measure.unit() + " " + short_number(saving.epsilon);
       }
       if (saving.exact)
         line += ", exact with probability " + three_digits(*saving.exact) + " instead of " +

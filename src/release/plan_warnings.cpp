@@ -49,14 +49,19 @@ std::string about_unit(const Declaration& data) {
 
 std::vector<PlanWarning> Plan::warnings(const std::optional<LedgerBalance>& ledger) const {
   std::vector<PlanWarning> warnings;
-  if (epsilon_ > much_in_a_run) {
-    warnings.push_back({"", "this run costs epsilon " + short_number(epsilon_) +
+  const PrivacyBudget& budget = specification_.budget;
+  const ShownMeasure measure{budget.measure, budget.amount.delta};
+  const auto told = [&](const Rational& amount) {
+    return measure.unit() + " " + short_number(amount) + measure.epsilon_beside(amount);
+  };
+  if (measure.as_epsilon(cost_.value) > much_in_a_run) {
+    warnings.push_back({"", "this run costs " + told(cost_.value) +
                                 ": a reader can become all but sure of one person. Below 1 each "
                                 "person keeps some doubt"});
   }
-  if (ledger && ledger->spent + epsilon_ > much_in_a_ledger) {
-    warnings.push_back({"", "with this run the ledger has given away epsilon " +
-                                short_number(Rational(ledger->spent + epsilon_)) +
+  const Rational together = ledger ? Rational(ledger->spent.value + cost_.value) : Rational(0);
+  if (ledger && measure.as_epsilon(together) > much_in_a_ledger) {
+    warnings.push_back({"", "with this run the ledger has given away " + told(together) +
                                 ": all releases together leave hardly any doubt about a person"});
   }
   if (const std::string unit = about_unit(specification_.data); !unit.empty()) warnings.push_back({"", unit});

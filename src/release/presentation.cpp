@@ -411,6 +411,7 @@ Presentation present(const ReportModel& model, Digits digits) {
   shown.title = model.title.empty() ? model.dataset : model.title;
   shown.headline = model.headline;
   shown.version = model.version;
+  shown.measure = model.measure;
   shown.neighbors = model.neighbors;
   shown.hides_presence = hides_presence(model);
   shown.privacy_unit = model.privacy_unit;

@@ -133,7 +133,8 @@ struct Presentation {
   std::vector<PresentedWarning> warnings;
   std::vector<PresentedNoise> noise;       // of every mechanism
   std::optional<std::string> certificate;  // the bound on the loss of the report, all digits
-  Rational epsilon;                        // of this release
+  ShownMeasure measure;
+  Rational epsilon;                        // of this release, in that measure
   Rational spent;                          // of all so far
   Rational remaining;
 

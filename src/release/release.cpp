@@ -18,15 +18,39 @@ using namespace release_internal;
 
 namespace {
 
+// Of a pure run one a statistic; of others, where losses do not add up within one, one a measurement.
 std::vector<LedgerCharge> charges(const Plan& plan) {
+  const bool pure = plan.specification().budget.measure == PrivacyMeasure::pure;
   std::vector<LedgerCharge> charges;
   for (const PlannedStatistic& statistic : plan.statistics()) {
-    if (statistic.epsilon > 0) charges.push_back({statistic.specification.name, statistic.epsilon});
+    const std::string& name = statistic.specification.name;
+    if (pure) {
+      if (!statistic.loss.is_zero()) charges.push_back({name, statistic.loss});
+      continue;
+    }
+    for (const PlannedMeasurement& part : statistic.measurements) charges.push_back({name, part.loss});
   }
   return charges;
 }
 
+// A run counts as its ledger does, so that both are told in one number; what is pure has a delta of 0.
+void require_measure(const Plan& plan, const Ledger& ledger) {
+  const PrivacyMeasure run = plan.specification().budget.measure;
+  const PrivacyMeasure kept = ledger.budget().measure;
+  if (run == kept || (run == PrivacyMeasure::pure && kept == PrivacyMeasure::approximate)) return;
+  const auto keys = [](PrivacyMeasure measure) {
+    return measure == PrivacyMeasure::pure   ? "epsilon"
+           : measure == PrivacyMeasure::zcdp ? "rho and delta"
+                                             : "epsilon and delta";
+  };
+  throw Error(ErrorCode::budget_refused, "budget",
+              plan.specification().name + ": [budget] counts in " + keys(run) + ", the ledger " +
+                  quoted_path(ledger.path().string()) + " in " + keys(kept) +
+                  "; nothing was debited. Give [budget] " + keys(kept));
+}
+
 void check_ledger(const Plan& plan, const Ledger& ledger, std::size_t report_bytes) {
+  require_measure(plan, ledger);
   const LedgerIdentity identity = plan.specification().identity();
   if (plan.epsilon() > 0) {
     ledger.check(identity, charges(plan), plan.specification().text, report_bytes);
@@ -47,8 +71,8 @@ void check_certificates(const Plan& plan) {
       if (planned.certificate.covers(planned.epsilon)) continue;
       throw Error(ErrorCode::invalid_argument, "certificate",
                   plan.specification().place(statistic.specification) +
-                      "the certificate of its mechanism does not show a privacy loss of at most epsilon = " +
-                      to_string(planned.epsilon) + "; nothing is released without it: use mode = \"exact\"");
+                      "the certificate of its mechanism does not show a privacy loss of at most " +
+                      unit_of(plan.specification().budget.measure) + " = " + to_string(planned.epsilon) + "; nothing is released without it: use mode = \"exact\"");
     }
   }
 }

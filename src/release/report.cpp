@@ -73,15 +73,17 @@ std::size_t memory_for(const Plan& plan, std::size_t report_bytes) {
 // What the plan would be with every epsilon multiplied; nothing where there is no such mechanism.
 std::optional<ReportModel> model_at(const Plan& plan, double factor) {
   Specification specification = plan.specification();
-  specification.budget *= factor;
-  std::map<std::string, Rational> prices;
-  for (const PlannedStatistic& planned : plan.statistics())
-    prices[planned.specification.name] = planned.epsilon;
+  specification.budget.amount.value *= Rational(factor);
+  std::map<std::string, const PlannedStatistic*> prices;
+  for (const PlannedStatistic& planned : plan.statistics()) prices[planned.specification.name] = &planned;
   for (StatisticSpecification& statistic : specification.statistics) {
     const auto price = prices.find(statistic.name);
     if (price == prices.end()) return std::nullopt;  // not planned: nothing is left for it
-    if (price->second == 0) continue;                // a public constant
-    statistic.epsilon = Rational(price->second * Rational(factor));
+    if (price->second->loss.is_zero()) continue;     // a public constant
+    const Rational asked = price->second->asked * Rational(factor);
+    statistic.delta = price->second->specification.delta;
+    const bool by_rho = statistic.noise == NoiseKind::gaussian && !statistic.delta;
+    (by_rho ? statistic.rho : statistic.epsilon) = asked;
     statistic.accuracy.reset();
     statistic.weight.reset();
   }
@@ -130,7 +132,8 @@ Report::Report(std::shared_ptr<const ReportModel> model, std::string json)
     : model_(std::move(model)), json_(std::move(json)) {}
 
 Report::Report(const Plan& plan, const std::vector<std::vector<std::vector<Dyadic>>>& values,
-               std::optional<std::int64_t> release, const Rational& spent, const Rational& remaining) {
+               std::optional<std::int64_t> release, const PrivacyAmount& spent,
+               const PrivacyAmount& remaining) {
   const FloatEnvironment environment;
   std::vector<ShownValues> shown;
   for (const std::vector<std::vector<Dyadic>>& of_statistic : values)
@@ -148,7 +151,8 @@ Report::Rehearsal Report::rehearse(const Plan& plan) {
   const Rational longest_number(Integer(nines - 1), nines);
   const std::vector<ShownValues> longest(plan.statistics().size(), ShownValues::longest());
   const std::string text = report_json(model_of_report(
-      plan, longest, std::numeric_limits<std::int64_t>::max(), longest_number, longest_number));
+      plan, longest, std::numeric_limits<std::int64_t>::max(), {longest_number, longest_number},
+      {longest_number, longest_number}));
   if (text.size() > Ledger::max_text_bytes) refuse_length(plan, "up to", static_cast<double>(text.size()));
   try {
     from_json(text);

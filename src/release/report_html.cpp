@@ -194,6 +194,8 @@ class ReportPage {
   }
   // Whom the promise is about.
   std::string person() const { return shown_.privacy_unit ? "a certain person" : "a certain row"; }
+  const ShownMeasure& measure() const { return shown_.measure; }
+  std::string letter() const { return measure().letter(); }
   std::string total() const { return short_number_down(Rational(shown_.spent + shown_.remaining)); }
 
   // The first single number that tells something.
@@ -245,8 +247,8 @@ class ReportPage {
     } else {
       html << "to two things that a certain row may say";
     }
-    html << " can be at most " << percent(belief_after(shown_.epsilon, 50).most + "%")
-         << " sure after reading it.";
+    html << " can be at most " << percent(belief_after(measure().as_epsilon(shown_.epsilon), 50).most + "%")
+         << " sure after reading it" << measure().reservation() << ".";
     return html;
   }
 
@@ -264,7 +266,7 @@ class ReportPage {
       if (!number.half_width.empty() && !statistic->constant) html << ", ±" << number.half_width;
       html << "</li>\n";
     }
-    html << "<li><b>ε " << short_number(shown_.epsilon) << " of " << total() << "</b> spent by this release; "
+    html << "<li><b>" << letter() << " " << short_number(shown_.epsilon) << " of " << total() << "</b> spent by this release; "
          << short_number_down(shown_.remaining) << " remains</li>\n</ul>\n";
     return html;
   }
@@ -306,7 +308,7 @@ class ReportPage {
             "declared beforehand. Bands too narrow to see are drawn wider.</caption><thead "
             "role=\"rowgroup\"><tr role=\"row\">"
          << column_head("statistic", "") << column_head("released", " class=\"n\"") << interval_head(level)
-         << column_head("on its public range", " class=\"c\"") << column_head("cost, ε", " class=\"n\"")
+         << column_head("on its public range", " class=\"c\"") << column_head(("cost, " + letter()).c_str(), " class=\"n\"")
          << "</tr></thead><tbody role=\"rowgroup\">\n";
     for (std::size_t i = 0; i < shown_.statistics.size(); ++i) {
       if (shown_.statistics[i].shape == Shape::number)
@@ -344,7 +346,7 @@ class ReportPage {
     return html;
   }
 
-  static Html caption(const PresentedStatistic& statistic) {
+  Html caption(const PresentedStatistic& statistic) {
     Html html;
     std::string what = description(statistic);
     if (!what.empty() && what[0] >= 'a' && what[0] <= 'z') what[0] = static_cast<char>(what[0] - 'a' + 'A');
@@ -369,7 +371,7 @@ class ReportPage {
       html << "Each interval holds with probability " << percent(statistic.level) << "; of "
            << count_text(statistic.numbers.size()) << ", expect " << statistic.misses << " to miss. ";
     }
-    return html << "Cost: ε " << statistic.epsilon << " for all.";
+    return html << "Cost: " << letter() << " " << statistic.epsilon << " for all.";
   }
 
   static Html legend(const PresentedStatistic& statistic) {
@@ -530,10 +532,11 @@ class ReportPage {
     }
     html << ". The numbers above would have come out much the same "
          << (shown_.hides_presence ? "without that person" : "with other values")
-         << "; how much the same is what ε says. With ε " << short_number(shown_.epsilon)
-         << ", no conclusion that anyone draws from this page becomes more than " << factor(shown_.epsilon)
+         << "; how much the same is what " << letter() << " says. With " << letter() << " "
+         << short_number(shown_.epsilon) << measure().epsilon_beside(shown_.epsilon)
+         << measure().reservation() << ", no conclusion that anyone draws from this page becomes more than " << factor(measure().as_epsilon(shown_.epsilon))
          << " times as likely, or as unlikely, because of one person.</p>\n"
-         << belief_table(shown_.epsilon,
+         << belief_table(measure().as_epsilon(shown_.epsilon),
                          shown_.hides_presence ? "that " + person() + " is in the data"
                                                : std::string("of one of two things that a row may say"),
                          "this release")
@@ -564,10 +567,10 @@ class ReportPage {
   Html cumulative() const {
     Html html;
     html << "<p>Even chances, 50&#8239;%, can become at most "
-         << percent(belief_after(shown_.spent, 50).most + "%")
-         << " by reading all releases up to this one (ε " << short_number(shown_.spent) << "), and at most "
-         << percent(belief_after(Rational(shown_.spent + shown_.remaining), 50).most + "%")
-         << " once all of ε " << total() << " is spent.</p>\n";
+         << percent(belief_after(measure().as_epsilon(shown_.spent), 50).most + "%")
+         << " by reading all releases up to this one (" << letter() << " " << short_number(shown_.spent) << "), and at most "
+         << percent(belief_after(measure().as_epsilon(shown_.spent + shown_.remaining), 50).most + "%")
+         << " once all of " << letter() << " " << total() << " is spent.</p>\n";
     return html;
   }
 
@@ -575,8 +578,8 @@ class ReportPage {
     const Rational before = Rational(shown_.spent - shown_.epsilon);
     Html html;
     html << "<section class=\"keep\" aria-labelledby=\"cost\"><h2 id=\"cost\">What it cost</h2>\n<p>Every "
-            "release makes the protection a little weaker. The custodian allowed ε "
-         << total() << " in all, once and for all; what is spent never comes back.</p>\n";
+            "release makes the protection a little weaker. The custodian allowed "
+         << letter() << " " << total() << " in all, once and for all; what is spent never comes back.</p>\n";
     html << budget_bar(before, shown_.epsilon, shown_.remaining, "this release", false) << "</section>\n";
     return html;
   }
@@ -616,12 +619,15 @@ class ReportPage {
     if (shown_.certificate) {
       html << "The certificate: the privacy loss of this whole report, computed for the mechanisms that "
               "ran, is <b>at most "
-           << *shown_.certificate << "</b>, and ε " << short_number(shown_.epsilon) << " was paid. ";
+           << *shown_.certificate << "</b>, and " << letter() << " " << short_number(shown_.epsilon) << " was paid. ";
     }
     html << "Whoever holds the ledger can repeat all of this; none of it costs budget.</p>\n<pre "
             "class=\"wrap\">"
          << preformatted(commands()) << "</pre>\n<p class=\"note\">Neighboring data: " << neighbors()
-         << " Pure ε, no δ; the costs of statistics add up. SnapDP " << shown_.version << ".</p>\n"
+         << " "
+         << (measure().is_pure() ? "Pure ε, no δ"
+                                 : "Counted in " + in_words(measure().measure, {shown_.epsilon, measure().delta}))
+         << "; the costs of statistics add up. SnapDP " << shown_.version << ".</p>\n"
          << mechanisms() << record() << "</section>\n";
     return html;
   }
@@ -652,9 +658,9 @@ class ReportPage {
             "number\"><table class=\"mech\"><caption>Every noisy number: noise of this law and scale, "
             "drawn exactly and rounded to multiples of the grid. Loss: the most that one person changes "
             "the log-probability of any output, rounded up. The record has all digits.</caption><thead><tr>";
-    for (const char* head : {"number", "noise", "scale", "grid", "sensitivity", "ε", "loss"})
+    for (const std::string head : {"number", "noise", "scale", "grid", "sensitivity", letter().c_str(), "loss"})
       html << "<th scope=\"col\""
-           << (head == std::string("number") || head == std::string("noise") ? "" : " class=\"n\"") << ">"
+           << (head == "number" || head == "noise" ? "" : " class=\"n\"") << ">"
            << head << "</th>";
     html << "</tr></thead><tbody>\n";
     for (const PresentedNoise& noise : shown_.noise) {
@@ -684,7 +690,7 @@ class ReportPage {
             "and the ±; a number without its ± is not this number.</p>\n<pre class=\"wrap\">"
          << shown_.title << ", " << lower_name();
     if (!provenance_.time.empty()) html << " (" << date_text(provenance_.time) << ")";
-    html << ". Differentially private statistics,\nε = " << short_number(shown_.epsilon) << ", "
+    html << ". Differentially private statistics,\n" << letter() << " = " << short_number(shown_.epsilon) << ", "
          << shown_.neighbors;
     if (shown_.privacy_unit) html << ", unit " << *shown_.privacy_unit;
     html << "; SnapDP " << shown_.version << ".";

@@ -147,8 +147,9 @@ void write_range(JsonText& json, const ShownRange& range) {
 }
 
 // Constants, and what is computed from parts, have no mechanism of their own.
-void write_noise(JsonText& json, const ShownNoise& noise) {
-  json.number("epsilon", noise.epsilon);
+void write_noise(JsonText& json, const ShownMeasure& measure, const ShownNoise& noise) {
+  json.number(measure.unit().c_str(), noise.epsilon);
+  if (!measure.is_pure()) json.text("delta", to_string(noise.delta));
   json.nullable("sensitivity", noise.sensitivity);
   json.nullable("scale", noise.scale);
   json.nullable("grid", noise.grid);
@@ -215,13 +216,13 @@ void write_released(JsonText& json, const ShownStatistic& statistic) {
   });
 }
 
-void write_parts(JsonText& json, const std::vector<ShownPart>& parts) {
+void write_parts(JsonText& json, const ShownMeasure& measure, const std::vector<ShownPart>& parts) {
   json.objects("parts", parts, [&](const ShownPart& part) {
     json.text("name", part.name);
     if (part.value) json.number("value", *part.value);
     if (part.centers.size() == 1) json.text("center", part.centers.front());
     if (part.centers.size() > 1) json.texts("centers", part.centers);
-    write_noise(json, part.noise);
+    write_noise(json, measure, part.noise);
     write_accuracy(json, part.accuracy);
     write_utility(json, part.utility);
   });
@@ -270,27 +271,27 @@ void write_expected(JsonText& json, const std::optional<ShownStatistic::Expected
   json.close('}');
 }
 
-void write_statistic(JsonText& json, const ShownStatistic& statistic) {
+void write_statistic(JsonText& json, const ShownMeasure& measure, const ShownStatistic& statistic) {
   write_question(json, statistic);
   if (!statistic.parts.empty()) {
     write_accuracy(json, statistic.all.accuracy ? statistic.all.accuracy : statistic.accuracy);
     write_expected(json, statistic.expected);
     write_released(json, statistic);
     write_utility(json, statistic.utility);
-    write_parts(json, statistic.parts);
-    write_noise(json, statistic.noise);
+    write_parts(json, measure, statistic.parts);
+    write_noise(json, measure, statistic.noise);
   } else if (statistic.hierarchy) {
     json.integer("edges", statistic.hierarchy->edges);
     json.integer("nodes", statistic.hierarchy->nodes);
     json.real("rank_error", statistic.hierarchy->rank_error);
     json.text("alpha", statistic.hierarchy->alpha);
-    write_noise(json, statistic.noise);
+    write_noise(json, measure, statistic.noise);
     write_accuracy(json, statistic.accuracy);
     write_released(json, statistic);
   } else {
     write_released(json, statistic);
     if (statistic.constant) json.flag("constant", true);
-    write_noise(json, statistic.noise);
+    write_noise(json, measure, statistic.noise);
     write_accuracy(json, statistic.accuracy);
     write_utility(json, statistic.utility);
   }
@@ -310,15 +311,15 @@ void write_body(JsonText& json, const ReportModel& model) {
   }
   json.text("where", model.where);
   json.objects("statistics", model.statistics,
-               [&](const ShownStatistic& statistic) { write_statistic(json, statistic); });
+               [&](const ShownStatistic& statistic) { write_statistic(json, model.measure, statistic); });
   write_certificate(json, *model.certificate);
 }
 
-void write_saving(JsonText& json, const Saving& saving) {
+void write_saving(JsonText& json, const ShownMeasure& measure, const Saving& saving) {
   json.text("statistic", saving.statistic);
   json.text("change", saving.change);
   json.real("accuracy", saving.accuracy);
-  json.text("epsilon", to_string(saving.epsilon));
+  json.text(measure.unit().c_str(), to_string(saving.epsilon));
   if (saving.exact) json.reals("exact_probability", *saving.exact_now, *saving.exact);
 }
 
@@ -413,13 +414,14 @@ ShownRange read_range(const Json& json) {
 }
 
 // Of the mechanism what the writers show.
-ShownNoise read_noise(const Json& json) {
+ShownNoise read_noise(const ShownMeasure& measure, const Json& json) {
   const auto given = [&](const char* name) -> std::optional<ShownNumber> {
     if (!json.contains(name)) return std::nullopt;
     return nullable_in(json.at(name));
   };
   ShownNoise noise;
-  noise.epsilon = number_in(json.at("epsilon"));
+  noise.epsilon = number_in(json.at(measure.unit()));
+  if (!measure.is_pure()) noise.delta = number_in(json.at("delta")).rational();
   noise.sensitivity = given("sensitivity");
   noise.scale = given("scale");
   noise.grid = given("grid");
@@ -459,17 +461,17 @@ void read_question(const Json& json, ShownStatistic& statistic) {
     statistic.bounds.emplace_back(ends.at(0).get<std::string>(), ends.at(1).get<std::string>());
 }
 
-ShownStatistic read_statistic(const Json& json) {
+ShownStatistic read_statistic(const ShownMeasure& measure, const Json& json) {
   ShownStatistic statistic;
   read_question(json, statistic);
   statistic.constant = json.contains("constant");
-  statistic.noise = read_noise(json);
+  statistic.noise = read_noise(measure, json);
   if (json.contains("parts")) {
     for (const Json& part : json.at("parts")) {
       statistic.parts.push_back({part.at("name").get<std::string>(),
                                  value_in(part),
                                  {},
-                                 read_noise(part),
+                                 read_noise(measure, part),
                                  read_accuracy(part.at("accuracy")),
                                  {}});
     }
@@ -500,6 +502,21 @@ ShownStatistic read_statistic(const Json& json) {
 
 }  // namespace
 
+namespace {
+
+// Reports of older versions, and of pure budgets, say nothing of a measure.
+void read_measure(const Json& ledger, ReportModel& model) {
+  if (!ledger.contains("measure")) return;
+  const std::optional<PrivacyMeasure> measure = parse_measure(ledger.at("measure").get<std::string>());
+  if (!measure) throw std::invalid_argument("measure");
+  model.measure = {*measure, number_in(ledger.at("delta")).rational()};
+  if (!is_budget(PrivacyBudget(*measure, {1, model.measure.delta}))) throw std::invalid_argument("delta");
+  model.spent_delta = number_in(ledger.at("spent_delta")).rational();
+  model.remaining_delta = number_in(ledger.at("remaining_delta")).rational();
+}
+
+}  // namespace
+
 ShownNumber ShownNumber::of(double value) {
   return {Json(value).dump()};
 }
@@ -509,15 +526,17 @@ std::string plan_json(const ReportModel& model) {
   json.open('{');
   write_body(json, model);
   json.key("budget").open('{');
-  json.text("epsilon", to_string(model.budget));
+  json.text(model.measure.unit().c_str(), to_string(model.budget.amount.value));
+  if (!model.measure.is_pure()) json.text("delta", to_string(model.budget.amount.delta));
   json.text("planned", to_string(model.planned));
+  if (!model.measure.is_pure()) json.text("planned_delta", to_string(model.planned_delta));
   json.close('}');
   json.texts("unpaid", model.unpaid);
   json.objects("warnings", model.plan_warnings, [&](const PlanWarning& warning) {
     if (!warning.statistic.empty()) json.text("statistic", warning.statistic);
     json.text("message", warning.message);
   });
-  json.objects("savings", model.savings, [&](const Saving& saving) { write_saving(json, saving); });
+  json.objects("savings", model.savings, [&](const Saving& saving) { write_saving(json, model.measure, saving); });
   json.close('}');
   return std::move(json).finish();
 }
@@ -532,6 +551,12 @@ std::string report_json(const ReportModel& model) {
   json.key("ledger").open('{');
   json.number("spent", model.spent);
   json.number("remaining", model.remaining);
+  if (!model.measure.is_pure()) {
+    json.text("measure", to_string(model.measure.measure));
+    json.text("delta", to_string(model.measure.delta));
+    json.text("spent_delta", to_string(model.spent_delta));
+    json.text("remaining_delta", to_string(model.remaining_delta));
+  }
   json.close('}');
   json.close('}');
   return std::move(json).finish();
@@ -551,7 +576,9 @@ ReportModel read_report(std::string_view text) {
     model.max_rows_per_unit = whole_in<std::uint64_t>(json.at("max_rows_per_unit"));
   }
   if (json.contains("where")) model.where = json.at("where").get<std::string>();
-  for (const Json& statistic : json.at("statistics")) model.statistics.push_back(read_statistic(statistic));
+  read_measure(json.at("ledger"), model);
+  for (const Json& statistic : json.at("statistics"))
+    model.statistics.push_back(read_statistic(model.measure, statistic));
   if (json.contains("certificate")) {
     model.certificate.emplace();
     model.certificate->bound = number_in(json.at("certificate").at("bound"));

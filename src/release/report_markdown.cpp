@@ -51,13 +51,14 @@ std::string single_numbers(const Presentation& shown) {
             (statistic.level.empty() ? "exact" : statistic.level) + " | " + statistic.epsilon + " |\n";
   }
   if (text.empty()) return "";
-  return "\n| statistic | released | interval | level | ε |\n|---|--:|--:|--:|--:|\n" + text;
+  return "\n| statistic | released | interval | level | " + shown.measure.letter() +
+         " |\n|---|--:|--:|--:|--:|\n" + text;
 }
 
-std::string list(const PresentedStatistic& statistic) {
+std::string list(const PresentedStatistic& statistic, const std::string& letter) {
   std::string text = "\n## " + plain(statistic.title) + "\n\n" + plain(description(statistic)) +
                      (statistic.unit.empty() ? "" : ", " + plain(statistic.unit)) + "; " +
-                     list_note(statistic) + "; ε " + statistic.epsilon +
+                     list_note(statistic) + "; " + letter + " " + statistic.epsilon +
                      " for all\n\n| | released | interval |\n|---|--:|--:|\n";
   for (const PresentedNumber& number : statistic.numbers)
     text += "| " + label_of(number) + " | " + cell(number) + " |\n";
@@ -94,13 +95,15 @@ std::string report_markdown(const ReportModel& model) {
   }
   text += single_numbers(shown);
   for (const PresentedStatistic& statistic : shown.statistics) {
-    if (statistic.shape != Shape::number) text += list(statistic);
+    if (statistic.shape != Shape::number) text += list(statistic, shown.measure.letter());
   }
   text += population(shown);
-  const Belief belief = belief_after(shown.epsilon, 50);
-  text += "\nε " + short_number(shown.epsilon) + " was spent by this release, " + short_number(shown.spent) +
+  const ShownMeasure& measure = shown.measure;
+  const Belief belief = belief_after(measure.as_epsilon(shown.epsilon), 50);
+  text += "\n" + measure.letter() + " " + short_number(shown.epsilon) + measure.epsilon_beside(shown.epsilon) + " was spent by this release, " + short_number(shown.spent) +
           " by all so far; " + short_number_down(shown.remaining) +
-          " is left. Even chances (50%) become at most " + belief.most + "% by reading this release.\n\n" +
+          " is left. Even chances (50%) become at most " + belief.most + "% by reading this release" + measure.reservation() +
+          ".\n\n" +
           interval_note(shown) + "\n";
   return text;
 }

@@ -12,6 +12,7 @@
 #include "snapdp/error.h"
 #include "snapdp/mechanism/bounds.h"
 #include "snapdp/mechanism/law.h"
+#include "snapdp/privacy/composition_bounds.h"
 #include "snapdp/version.h"
 
 namespace snapdp::release_internal {
@@ -70,6 +71,7 @@ ShownNoise noise_of(const PlannedMeasurement& planned, const RangeChoice& range)
   const Mechanism& mechanism = planned.measurement.mechanism();
   ShownNoise noise;
   noise.epsilon = ShownNumber::quote(to_string(planned.epsilon));
+  noise.delta = planned.delta;
   noise.sensitivity = ShownNumber::quote(to_string(mechanism.sensitivity()));
   noise.scale = ShownNumber::quote(to_string(Dyadic(mechanism.scale())));
   noise.grid = ShownNumber::quote(to_string(mechanism.grid().spacing()));
@@ -77,7 +79,7 @@ ShownNoise noise_of(const PlannedMeasurement& planned, const RangeChoice& range)
   if (mechanism.kind() == NoiseKind::notes) noise.precision = mechanism.noise().precision;
   noise.noise = noise_name(mechanism.kind());
   noise.range = range_of(mechanism, range);
-  noise.loss_bound = to_string(mechanism.stated_loss());
+  noise.loss_bound = to_string(planned.loss_bound);
   noise.loss_basis = mechanism.loss_is_proved() ? "proved" : "claimed by the notes";
   noise.certificate = certificate_of(planned.certificate);
   return noise;
@@ -209,7 +211,8 @@ ShownPart part_of(const PlannedStatistic& statistic, const ShownValues& values, 
 void add_parts(ShownStatistic& shown, const PlannedStatistic& statistic, const ShownValues& values) {
   for (std::size_t i = 0; i < statistic.measurements.size(); ++i)
     shown.parts.push_back(part_of(statistic, values, i));
-  shown.noise.epsilon = ShownNumber::quote(to_string(statistic.epsilon));
+  shown.noise.epsilon = ShownNumber::quote(to_string(statistic.cost.value));
+  shown.noise.delta = statistic.cost.delta;
   shown.noise.loss_bound = to_string(statistic.loss_bound);
   shown.noise.certificate = certificate_of(statistic.certificate);
   if (values.any() || !statistic.accuracy) return;
@@ -306,6 +309,7 @@ void add_words(ShownStatistic& statistic, const Declaration& data) {
 ReportModel model_of(const Plan& plan, const std::vector<ShownValues>& values) {
   const Declaration& data = plan.specification().data;
   ReportModel model;
+  model.measure = {plan.specification().budget.measure, plan.specification().budget.amount.delta};
   model.version = version();
   model.dataset = data.dataset;
   model.title = data.title;
@@ -337,10 +341,25 @@ ShownNumber released_number(const PlannedStatistic& planned, const ShownValues& 
   return number_of(becomes_zero ? Dyadic(0) : value, is_integer(measurement));
 }
 
+Rational ShownMeasure::as_epsilon(const Rational& amount) const {
+  if (measure != PrivacyMeasure::zcdp) return amount;
+  return *zcdp_to_epsilon(std::max(Rational(0), amount), Rational(delta / 2));
+}
+
+std::string ShownMeasure::reservation() const {
+  return is_pure() ? "" : ", except with probability " + short_number(delta);
+}
+
+std::string ShownMeasure::epsilon_beside(const Rational& amount) const {
+  if (measure != PrivacyMeasure::zcdp) return "";
+  return " (epsilon " + short_number(as_epsilon(amount)) + ")";
+}
+
 ReportModel model_of_plan(const Plan& plan, bool savings, const std::optional<LedgerBalance>& ledger) {
   ReportModel model = model_of(plan, std::vector<ShownValues>(plan.statistics().size(), ShownValues::none()));
   model.budget = plan.specification().budget;
-  model.planned = plan.epsilon();
+  model.planned = plan.cost().value;
+  model.planned_delta = plan.cost().delta;
   model.unpaid = plan.unpaid();
   model.plan_warnings = plan.warnings(ledger);
   if (savings) model.savings = plan.savings();
@@ -348,12 +367,14 @@ ReportModel model_of_plan(const Plan& plan, bool savings, const std::optional<Le
 }
 
 ReportModel model_of_report(const Plan& plan, const std::vector<ShownValues>& values,
-                            std::optional<std::int64_t> release, const Rational& spent,
-                            const Rational& remaining) {
+                            std::optional<std::int64_t> release, const PrivacyAmount& spent,
+                            const PrivacyAmount& remaining) {
   ReportModel model = model_of(plan, values);
   model.release = release;
-  model.spent = ShownNumber::quote(to_string(spent));
-  model.remaining = ShownNumber::quote(to_string(remaining));
+  model.spent = ShownNumber::quote(to_string(spent.value));
+  model.remaining = ShownNumber::quote(to_string(remaining.value));
+  model.spent_delta = spent.delta;
+  model.remaining_delta = remaining.delta;
   mark_differences(model);
   const bool stand_ins = std::any_of(values.begin(), values.end(), [](const ShownValues& of_statistic) {
     return of_statistic.are_stand_ins();

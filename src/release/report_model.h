@@ -87,7 +87,8 @@ struct ShownUtility {
 
 // A mechanism, or what parts have together.
 struct ShownNoise {
-  ShownNumber epsilon;
+  ShownNumber epsilon;  // what it costs: of a run that counts in rho, that
+  Rational delta = 0;   // likewise
   std::optional<ShownNumber> sensitivity;  // of several parts each has its own, as it has its scale and grid
   std::optional<ShownNumber> scale;
   std::optional<ShownNumber> grid;
@@ -219,7 +220,26 @@ struct ReportWarning {
   std::uint64_t more = 0;  // instead of one number: so many more of the statistic
 };
 
+// In what a run and its ledger count, and the delta that goes with it: as much may fail.
+struct ShownMeasure {
+  PrivacyMeasure measure = PrivacyMeasure::pure;
+  Rational delta = 0;
+
+  bool is_pure() const { return measure == PrivacyMeasure::pure; }
+  // "epsilon" or "rho"; "ε" or "ρ".
+  std::string unit() const { return unit_of(measure); }
+  std::string letter() const { return measure == PrivacyMeasure::zcdp ? "\u03c1" : "\u03b5"; }
+  // The epsilon that so much of it is, except with probability delta: the amount itself but for rho, which at most half of
+  // delta is left for.
+  Rational as_epsilon(const Rational& amount) const;
+  // "", or ", except with probability 1e-06".
+  std::string reservation() const;
+  // " (epsilon 3.4)" of a rho; else "".
+  std::string epsilon_beside(const Rational& amount) const;
+};
+
 struct ReportModel {
+  ShownMeasure measure;
   std::string dataset;
   std::string title;  // words for people; may be empty
   std::string headline;
@@ -235,11 +255,14 @@ struct ReportModel {
   std::string version;  // of the program that made it
   std::optional<std::int64_t> release;
   std::vector<ReportWarning> warnings;
-  ShownNumber spent;
+  ShownNumber spent;  // an epsilon, or a rho
   ShownNumber remaining;
+  Rational spent_delta = 0;
+  Rational remaining_delta = 0;
   // Of a plan.
-  Rational budget;
-  Rational planned;
+  PrivacyBudget budget;
+  Rational planned;  // an epsilon, or a rho
+  Rational planned_delta = 0;
   std::vector<std::string> unpaid;
   std::vector<PlanWarning> plan_warnings;
   std::vector<Saving> savings;
@@ -253,8 +276,8 @@ inline bool hides_presence(const ReportModel& model) {
   return model.neighbors == to_string(Neighbors::add_remove);
 }
 ReportModel model_of_report(const Plan& plan, const std::vector<ShownValues>& values,
-                            std::optional<std::int64_t> release, const Rational& spent,
-                            const Rational& remaining);
+                            std::optional<std::int64_t> release, const PrivacyAmount& spent,
+                            const PrivacyAmount& remaining);
 
 // Value `index` of a statistic that is released itself, or the stand-in for it.
 ShownNumber released_number(const PlannedStatistic& planned, const ShownValues& values, std::size_t index);

@@ -42,7 +42,7 @@ class TerminalReport {
   bool is_utf8() const { return style_.marks == Marks::utf8; }
   // In plain ASCII outside UTF-8 terminals.
   std::string number(const std::string& text) const { return is_utf8() ? text : ascii_number(text); }
-  std::string epsilon() const { return is_utf8() ? "ε" : "epsilon"; }
+  std::string epsilon() const { return is_utf8() ? shown_.measure.letter() : shown_.measure.unit(); }
 
   std::string heading() const {
     const std::string name = release_name(shown_) + " of " + shown_text(shown_.title);
@@ -335,6 +335,9 @@ class TerminalReport {
     }
     text += "  " + epsilon() + " " + short_number(shown_.epsilon) + " spent now, " +
             short_number(shown_.spent) + " in all, " + short_number_down(shown_.remaining) + " left.";
+    if (!shown_.measure.is_pure())
+      text += "  In all epsilon " + short_number(shown_.measure.as_epsilon(shown_.spent)) + " at delta " +
+              short_number(shown_.measure.delta) + " at most.";
     if (shown_.certificate) {
       text += "  Loss at most " + short_number(parse_exact(*shown_.certificate, "report")) +
               ": the certificate of these statistics together.";

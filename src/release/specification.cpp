@@ -26,6 +26,8 @@ const std::vector<std::string> statistic_keys = {"name",
                                                  "type",
                                                  "bounds",
                                                  "epsilon",
+                                                 "delta",
+                                                 "rho",
                                                  "accuracy",
                                                  "alpha",
                                                  "grid",
@@ -122,9 +124,38 @@ std::vector<Rational> read_split(const TomlTable& table, const std::vector<std::
                             "], for example [" + ones + "]");
 }
 
-// epsilon, accuracy or weight. A statistic that is a public constant needs none of the first three.
-void read_price(const TomlTable& table, bool constant, StatisticSpecification& statistic) {
-  const std::vector<std::string> prices = {"epsilon", "accuracy", "weight"};
+// rho and delta, which are of Gaussian noise alone, in a budget that counts them.
+void read_gaussian_price(const TomlTable& table, const PrivacyBudget& budget, const std::string& given,
+                         StatisticSpecification& statistic) {
+  const bool gaussian = statistic.noise == NoiseKind::gaussian;
+  for (const char* key : {"rho", "delta"}) {
+    if (table.has(key) && !gaussian)
+      table.refuse(key, "is of Gaussian noise; add noise = \"gaussian\", or give an epsilon alone");
+  }
+  if (given == "rho") {
+    if (budget.measure != PrivacyMeasure::zcdp)
+      table.refuse("rho", "needs a budget of rho; give epsilon and delta here, or rho under [budget]");
+    statistic.rho = table.get_positive("rho");
+  }
+  if (table.has("delta")) {
+    if (given != "epsilon" && given != "accuracy")
+      table.refuse("delta", "goes with an epsilon or an accuracy; remove it");
+    statistic.delta = table.get_positive("delta");
+    if (*statistic.delta >= 1) table.refuse("delta", "must be less than 1; choose one such as 1e-6");
+    return;
+  }
+  const bool needs_delta =
+      given == "epsilon" || (given == "accuracy" && budget.measure == PrivacyMeasure::approximate);
+  if (gaussian && needs_delta) {
+    table.refuse_missing("delta", "is missing: Gaussian noise is private at an epsilon only but for a delta; "
+                                  "give delta = \"1e-6\", or where [budget] has a rho, rho in place of epsilon");
+  }
+}
+
+// epsilon, rho, accuracy or weight. A statistic that is a public constant needs none.
+void read_price(const TomlTable& table, bool constant, const PrivacyBudget& budget,
+                StatisticSpecification& statistic) {
+  const std::vector<std::string> prices = {"epsilon", "rho", "accuracy", "weight"};
   std::string given;
   for (const std::string& price : prices) {
     if (!table.has(price)) continue;
@@ -136,6 +167,7 @@ void read_price(const TomlTable& table, bool constant, StatisticSpecification& s
   if (given == "epsilon") statistic.epsilon = table.get_positive("epsilon");
   if (given == "accuracy") statistic.accuracy = table.get_positive("accuracy");
   if (given == "weight") statistic.weight = table.get_positive("weight");
+  read_gaussian_price(table, budget, given, statistic);
   const std::string why_not = kind_of(statistic).why_not("accuracy");
   if (statistic.accuracy && !why_not.empty()) table.refuse("accuracy", why_not);
   if (given.empty() && !constant) {
@@ -324,7 +356,19 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
     }
     statistic.precision = static_cast<long>(bits);
   }
-  if (table.has("noise") && table.get_choice("noise", {"laplace", "geometric"}) == "geometric") {
+  if (!table.has("noise")) return;
+  const std::string noise = table.get_choice("noise", {"laplace", "geometric", "gaussian"});
+  if (noise == "gaussian") {
+    if (statistic.noise == NoiseKind::notes)
+      table.refuse("noise", "does not go with mode = \"precision\", which is Laplace noise; remove one of them");
+    if (specification.budget.measure == PrivacyMeasure::pure) {
+      table.refuse("noise",
+                   "has no pure epsilon; give [budget] a delta, or a rho and a delta in place of its epsilon, as "
+                   "the ledger has them, or use Laplace noise");
+    }
+    statistic.noise = NoiseKind::gaussian;
+  }
+  if (noise == "geometric") {
     if (!kind_of(statistic).is_integer(statistic)) {
       table.refuse(
           "noise",
@@ -542,7 +586,8 @@ class StatisticReader {
     faults_.hold([&] { read_groups(document_, table_, specification_, statistic_); });
     faults_.hold([&] {
       // Bounds that cannot be read might be those of a constant, which needs no price.
-      read_price(table_, !values_are_known || specification_.is_constant(statistic_), statistic_);
+      read_price(table_, !values_are_known || specification_.is_constant(statistic_), specification_.budget,
+                 statistic_);
     });
     if (table_.has("alpha")) faults_.hold([&] { statistic_.alpha = read_alpha(table_); });
     return std::move(statistic_);
@@ -689,6 +734,34 @@ Specification Specification::read(const std::filesystem::path& path,
   return parse(read_toml_file(path, "specification"), path.string(), path.parent_path(), declared);
 }
 
+namespace {
+
+// epsilon, epsilon and delta, or rho and delta.
+PrivacyBudget read_budget(const TomlTable& table) {
+  PrivacyBudget budget;
+  if (table.has("delta")) {
+    budget.measure = PrivacyMeasure::approximate;
+    budget.amount.delta = table.get_positive("delta");
+    if (budget.amount.delta >= 1)
+      table.refuse("delta", "is a probability of failing and must be less than 1; choose one such as 1e-6");
+  }
+  if (!table.has("rho")) {
+    budget.amount.value = table.get_positive("epsilon");
+    return budget;
+  }
+  if (table.has("epsilon"))
+    table.refuse("rho", "cannot stand beside epsilon: a run counts in one of them; remove one");
+  if (!table.has("delta")) {
+    table.refuse_missing(
+        "delta", "is missing: rho is read as an epsilon at a delta; give that of the ledger, delta = \"1e-6\"");
+  }
+  budget.measure = PrivacyMeasure::zcdp;
+  budget.amount.value = table.get_positive("rho");
+  return budget;
+}
+
+}  // namespace
+
 Specification Specification::parse(std::string_view text, const std::string& name,
                                    const std::filesystem::path& folder,
                                    const std::optional<Declaration>& declared) {
@@ -718,8 +791,8 @@ Specification Specification::parse(std::string_view text, const std::string& nam
   faults.hold([&] {
     if (!root.has("budget"))
       root.refuse_missing("[budget]", "is missing; its epsilon caps what this run may cost");
-    specification.budget = TomlTable(document, root.get_table("budget"), "[budget]: ", {"epsilon"}, faults)
-                               .get_positive("epsilon");
+    specification.budget = read_budget(
+        TomlTable(document, root.get_table("budget"), "[budget]: ", {"epsilon", "delta", "rho"}, faults));
   });
   // Statistics are judged by what is declared.
   if (data) {

@@ -229,10 +229,12 @@ Aggregation make_hierarchy(const VectorDomain& domain, Metric metric, const Hier
   }
   // A row lies in one node of every level; a replaced one leaves one and enters another.
   const Rational sensitivity = to_rational(released.levels().size()) * (preserves_size(metric) ? 2 : 1);
-  return {{domain, StatisticDomain{released.nodes(), Grid(0), true, range}, metric, Metric::l1_distance,
-           Relation::stable(sensitivity)},
-          std::make_shared<LeafFold>(column.type, layout),
-          [released](const Totals& totals) { return tree_of(released, totals.values); }};
+  // At worst all d rows lie in the same nodes: d in each of those, whose L2 is sqrt(their number) d.
+  return Aggregation({domain, StatisticDomain{released.nodes(), Grid(0), true, range}, metric,
+                      Metric::l1_distance, Relation::stable(sensitivity)},
+                     std::make_shared<LeafFold>(column.type, layout),
+                     [released](const Totals& totals) { return tree_of(released, totals.values); })
+      .with_l2(sensitivity);
 }
 
 Partial<Aggregation> make_hierarchy(const HierarchyLayout& layout) {

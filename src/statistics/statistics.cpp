@@ -224,10 +224,11 @@ Aggregation make_histogram(const VectorDomain& domain, Metric metric, const Bins
   if (domain.size()) range = Bounds(Dyadic(0), outward_up(to_rational(*domain.size())));
   // One changed row leaves one bin and enters another, if there is another; one added row enters one.
   const Rational sensitivity = preserves_size(metric) && bins.size() > 1 ? 2 : 1;
-  return {{domain, StatisticDomain{bins.size(), Grid(0), true, range}, metric, Metric::l1_distance,
-           Relation::stable(sensitivity)},
-          histogram_fold(column.type, bins),
-          [](const Totals& totals) { return totals.values; }};
+  // At worst all d rows move from one bin to another: (d, -d), whose L2 is sqrt(2) d.
+  return Aggregation({domain, StatisticDomain{bins.size(), Grid(0), true, range}, metric,
+                      Metric::l1_distance, Relation::stable(sensitivity)},
+                     histogram_fold(column.type, bins), [](const Totals& totals) { return totals.values; })
+      .with_l2(sensitivity);
 }
 
 Partial<Aggregation> make_count() {

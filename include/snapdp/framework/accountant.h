@@ -2,6 +2,7 @@
 // noise, and draws only when the debit stands.
 //
 //   InMemoryAccountant budget("1/2");                       // gone with the process: for tests and notebooks
+//   InMemoryAccountant vectors(PrivacyBudget::zcdp("1/8", "1e-6"));  // see loss.h
 //   const Release r = mean_age.release(rows, budget);
 //   budget.remaining();
 //
@@ -12,26 +13,13 @@
 #include <string>
 
 #include "snapdp/framework/domain.h"
-#include "snapdp/numeric/rational.h"
+#include "snapdp/framework/loss.h"
 
 namespace snapdp {
 
-// A privacy loss as its author writes it: text is that decimal or fraction, a double is its shortest decimal.
-class Epsilon {
- public:
-  Epsilon(const char* text) : value_(parse_rational(text, "epsilon")) {}         // NOLINT: written in place
-  Epsilon(const std::string& text) : value_(parse_rational(text, "epsilon")) {}  // NOLINT
-  Epsilon(double value) : value_(shortest_decimal(value, "epsilon")) {}          // NOLINT
-  Epsilon(Rational value) : value_(std::move(value)) {}                          // NOLINT
-  const Rational& value() const { return value_; }
-
- private:
-  Rational value_;
-};
-
 // What a release asks its accountant to pay.
 struct Debit {
-  Rational loss;          // at least what the release loses between neighbors, > 0
+  PrivacyLoss loss;       // at least what the release loses between neighbors, not zero
   Metric metric;          // neighbors are datasets at most `distance` apart by this metric
   Rational distance;      // 1, or the rows that one privacy unit may contribute
   std::string what = {};  // the release in words, which tell nothing of the rows
@@ -50,16 +38,18 @@ class BudgetAccountant {
 // privacy unit, only, so the first debit decides which.
 class InMemoryAccountant final : public BudgetAccountant {
  public:
-  // Throws invalid_argument unless the budget is greater than 0.
-  explicit InMemoryAccountant(const Epsilon& budget);
+  // Throws invalid_argument unless something may be spent; see require_budget().
+  explicit InMemoryAccountant(const PrivacyBudget& budget);
+  // Throws besides mismatch naming "noise" when the release has no loss in the budget's measure.
   void debit(const Debit& debit) override;
-  const Rational& budget() const { return budget_; }
-  const Rational& spent() const { return spent_; }
-  Rational remaining() const { return budget_ - spent_; }
+  const PrivacyBudget& budget() const { return budget_; }
+  // In the budget's measure.
+  const PrivacyAmount& spent() const { return spent_; }
+  PrivacyAmount remaining() const;
 
  private:
-  Rational budget_;
-  Rational spent_ = 0;
+  PrivacyBudget budget_;
+  PrivacyAmount spent_;
   std::optional<Metric> metric_;
   std::string unit_;
 };

@@ -86,6 +86,8 @@ class Aggregation {
   const Relation& stability() const { return signature_.relation; }
   // The least distance of two statistics that is proved for inputs at distance d_in.
   Rational sensitivity(const Rational& d_in = 1) const;
+  // The square of their Euclidean (L2) distance, likewise: that of sensitivity(), unless with_l2() says less.
+  Rational squared_sensitivity(const Rational& d_in = 1) const;
   // For parts that are built of aggregations: the row functions in order, and the fold behind them.
   const std::vector<std::shared_ptr<const RowFunction>>& functions() const { return functions_; }
   const Fold& fold() const { return *fold_; }
@@ -97,6 +99,9 @@ class Aggregation {
   Aggregation told_as(const std::string& statistic) &&;
   // The same aggregation, whose values and releases are clamped to this public range, or to none.
   Aggregation with_range(const std::optional<Bounds>& range) &&;
+  // The same aggregation, of which no two statistics of inputs at distance d are farther apart in L2 than
+  // sqrt(squared) d: what a vector promises beyond its L1 distance. As with relations, its author proves it.
+  Aggregation with_l2(const Rational& squared) &&;
   // The whole chain in words, which is also the identity that states are checked against.
   const std::string& description() const { return *identity_; }
 
@@ -139,6 +144,8 @@ class Aggregation {
   Finish finish_;
   std::vector<ChainStep> steps_;
   std::shared_ptr<const std::string> identity_;
+  // The square of a proved L2 distance from the distance of the inputs; empty where only L1 is known.
+  std::function<Rational(const Rational& d_in)> squared_l2_;
 };
 
 Aggregation operator>>(const Transformation& first, const Aggregation& second);

@@ -37,7 +37,9 @@ class Composition {
 
   const VectorDomain& input_domain() const;
   Metric input_metric() const;
-  // holds(d_in, epsilon): inputs at distance d_in are told apart with loss at most epsilon.
+  // In what privacy() counts: pure, or zcdp as soon as one part has Gaussian noise.
+  PrivacyMeasure measure() const;
+  // holds(d_in, epsilon): inputs at distance d_in are told apart with loss at most epsilon; or with that rho.
   const Relation& privacy() const;
   // The distance of neighboring datasets: that of every measurement inside.
   const Rational& distance() const;
@@ -45,7 +47,7 @@ class Composition {
   Rational loss(const Rational& d_in = 1) const { return privacy().forward(d_in); }
   // What a release debits: the parts' prices together, or the largest of parts on rows of their own, as
   // privacy() holds for that at distance(); otherwise loss(distance()). See Measurement::price.
-  const Rational& price() const;
+  const PrivacyLoss& price() const;
   const std::string& description() const;
 
   // Folds the rows for every measurement, debits price() at once, then draws. The values are those of the

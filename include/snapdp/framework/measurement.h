@@ -29,7 +29,11 @@ class Paid;  // that the debit stands
 }
 
 struct NoiseOptions {
-  Epsilon epsilon;  // at `distance` of the input metric
+  // The privacy loss at `distance` of the input metric: an epsilon, of Gaussian noise with a delta; or a rho in
+  // their place.
+  Epsilon epsilon = Rational(0);
+  std::optional<Rational> delta = {};
+  std::optional<Rational> rho = {};
   GridChoice grid = {};
   NoiseKind noise = NoiseKind::exact;  // geometric: for integer statistics
   std::optional<long> precision = {};  // bits, of notes
@@ -42,7 +46,7 @@ struct NoiseOptions {
 // What was released and what was debited for it.
 struct Release {
   std::vector<Dyadic> values;  // multiples of the grid, or a bound
-  Rational loss;
+  PrivacyLoss loss;
 };
 
 // The public range of a statistic as it is rounded to its grid, before a mechanism clamps it: ends rounded
@@ -60,17 +64,20 @@ class Measurement {
   const Aggregation& aggregation() const { return aggregation_; }
   const Mechanism& mechanism() const { return mechanism_; }
   Metric input_metric() const { return aggregation_.input_metric(); }
+  // In what privacy() counts: pure, or zcdp for Gaussian noise.
+  PrivacyMeasure measure() const;
   // holds(d_in, epsilon): inputs at distance d_in are told apart with loss at most epsilon (pure differential
-  // privacy). What is proved: see Mechanism::loss_bound.
+  // privacy); for Gaussian noise it is a rho. What is proved: see Mechanism::loss_bound, and gaussian_loss.h.
   const Relation& privacy() const { return privacy_; }
   // The distance of neighboring datasets, as the options gave it.
   const Rational& distance() const { return distance_; }
   // The loss at distance d_in, exact; at most the requested epsilon at distance().
   Rational loss(const Rational& d_in = 1) const { return privacy_.forward(d_in); }
-  // What a release debits: the requested epsilon, as privacy() holds for it at distance(); in precision mode,
-  // where only the notes' claim may be that low, loss(distance()). privacy().holds(distance(), price()) is
-  // always true.
-  const Rational& price() const { return price_; }
+  // What a release debits: the requested rho, or epsilon and delta, of Gaussian noise; else the requested
+  // epsilon, as privacy() holds for it at distance(); in precision mode,
+  // where only the notes' claim may be that low, loss(distance()). privacy().holds(distance(),
+  // price().in(measure()).value) is always true.
+  const PrivacyLoss& price() const { return price_; }
   // See accuracy_of(). Between constants narrower than the public range it is that of the clamped statistic.
   Accuracy accuracy(const FailureRate& alpha) const;
 
@@ -86,6 +93,7 @@ class Measurement {
 
  private:
   friend class Composition;  // whose release() is the only one
+  PrivacyLoss price_for(const NoiseOptions& options) const;
   // The noisy statistic, in the place of the exact one.
   std::vector<Dyadic> draw(std::vector<Dyadic> statistic, const framework_internal::Paid& paid) const;
 
@@ -93,7 +101,7 @@ class Measurement {
   Rational distance_;
   Mechanism mechanism_;
   Relation privacy_;
-  Rational price_;
+  PrivacyLoss price_;
 };
 
 inline NoiseOptions make_snapping(NoiseOptions options) {

@@ -72,6 +72,7 @@ enum class NoiseKind {
   exact,  // Snapping: out = clamp(grid floor((clamp(y) + Laplace(scale)) / grid + 1/2)); the default
   notes,  // PrecisionSnapping: the same in the notes' arithmetic of p bits, about the middle of the bounds
   geometric,  // Geometric: integers clamp(clamp(y) + K), P(K = k) = (1-q)/(1+q) q^|k|, q = e^(-1/scale)
+  gaussian,   // out = clamp(grid floor((clamp(y) + N(0, scale^2)) / grid + 1/2)), exactly: scale is sigma
 };
 
 // What the keys `mode` and `noise` of specifications, reports and options say of a kind: "exact" or
@@ -90,6 +91,8 @@ struct MechanismOptions {
   NoiseKind noise = NoiseKind::exact;  // which mechanism a Mechanism is
   // Of notes, p in bits, 8 to 4096; by default enough: PrecisionSnapping::default_precision.
   std::optional<long> precision = {};
+  // Of Gaussian noise its standard deviation, > 0; epsilon is not about it. sensitivity is then that in L2.
+  std::optional<double> scale = {};
   // Of a vector: how many of its numbers may differ between neighbors. Notes lose something in each of them.
   std::size_t coordinates = 1;
 };

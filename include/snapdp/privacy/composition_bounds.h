@@ -5,6 +5,9 @@
 //   optimal_composition(past, Rational(1, 1'000'000)).epsilon;     // least epsilon such that all of them
 //                                                                  // together are (epsilon, 1e-6)-DP
 //
+//   const std::vector<ComposedLoss> mixed = {{Rational(1, 10), 10}, {PrivacyLoss::gaussian(Rational(1, 50))}};
+//   optimal_composition(mixed, Rational(1, 1'000'000))->epsilon;   // 1.50394...
+//
 // The bounds hold for mechanisms that are chosen adaptively, each with knowledge of the outputs before it, as
 // long as the epsilons themselves were fixed in advance (Kairouz, Oh and Viswanath 2017; Murtagh and Vadhan
 // 2018). When an epsilon was chosen after seeing earlier outputs, of these bounds only the sum is proved to
@@ -19,6 +22,7 @@
 #include <optional>
 #include <span>
 
+#include "snapdp/framework/loss.h"
 #include "snapdp/numeric/rational.h"
 
 namespace snapdp {
@@ -52,6 +56,30 @@ struct CompositionBound {
 // that cost. At delta = 0 both ends are the sum. How long it takes is bounded before it begins: less than a
 // second for a million equal releases, and a few seconds at the most for any.
 CompositionBound optimal_composition(std::span<const EqualReleases> releases, const Rational& delta);
+
+// `count` releases of one loss, which may have a delta and Gaussian noise.
+struct ComposedLoss {
+  PrivacyLoss loss;
+  std::int64_t count = 1;
+};
+
+// The same of losses of any kind. Gaussian noise of all releases together is one Gaussian with the sum of the
+// rhos; a delta is a probability of losing everything.
+//
+// basic_composition: the sum of the epsilons and what the Gaussian noise loses at the delta that the others
+// leave. optimal_composition: the exact bound of all of it (Zhu, Dong and Wang, "Optimal Accounting of
+// Differential Privacy via Characteristic Function", AISTATS 2022: products of dominating pairs dominate),
+//
+//   delta(x) = sum over outcomes of the pure parts, of loss l and probability w, of w delta_G(x - l),
+//
+// of which the enclosure is about 1e-12 of the value wide; where there are more than 400 outcomes their losses
+// are rounded, and the enclosure says how much that cost. Never more than the basic bound or the zCDP bound. Nothing when the releases' own deltas
+// are delta or more, or when there is Gaussian noise at delta 0.
+std::optional<Rational> basic_composition(std::span<const ComposedLoss> losses, const Rational& delta);
+std::optional<CompositionBound> optimal_composition(std::span<const ComposedLoss> losses,
+                                                    const Rational& delta);
+// In the measure zcdp: rhos, epsilon tanh(epsilon / 2) for pure parts, and the sum of the deltas.
+PrivacyAmount zcdp_composition(std::span<const ComposedLoss> losses);
 
 // The parameter rho of zero-concentrated differential privacy: the sum of epsilon^2 / 2 (Bun and Steinke
 // 2016, Proposition 1.4), exactly.

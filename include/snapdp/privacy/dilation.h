@@ -24,7 +24,7 @@
 
 #include "snapdp/mechanism/law.h"
 #include "snapdp/numeric/rational.h"
-#include "snapdp/privacy/enclosure.h"
+#include "snapdp/numeric/enclosure.h"
 
 namespace snapdp {
 

@@ -8,7 +8,8 @@
 //   ledger.store_report(paid.release, report_json);                       // reprinted free of charge ever
 //   after
 //
-// The format of the file, and what is promised against whom, are in docs/ledger.md.
+// The format of the file, and what is promised against whom, are in docs/ledger.md. The budget counts in one
+// measure (framework/loss.h), which is declared once; every debit says what it costs in that measure.
 //
 // Threads and processes: a Ledger is for one thread at a time. Any number of Ledger objects, in any number of
 // threads and processes, may be open on one file: each call is one transaction on the file, which waits for
@@ -51,10 +52,11 @@ struct LedgerIdentity {
   friend bool operator==(const LedgerIdentity&, const LedgerIdentity&) = default;
 };
 
-// One line of a debit: what a statistic costs. epsilon > 0. The name has the form of a dataset's name.
+// One line of a debit: what a statistic loses, which is not nothing. The name has the form of a dataset's
+// name.
 struct LedgerCharge {
   std::string name;
-  Rational epsilon;
+  PrivacyLoss loss;
 
   friend bool operator==(const LedgerCharge&, const LedgerCharge&) = default;
 };
@@ -62,9 +64,9 @@ struct LedgerCharge {
 // The proof of a debit, and the totals right after it.
 struct LedgerReceipt {
   std::int64_t release;  // 1, 2, 3 ... in the order of the debits
-  Rational epsilon;
-  Rational spent;
-  Rational remaining;
+  PrivacyAmount cost;
+  PrivacyAmount spent;
+  PrivacyAmount remaining;
 };
 
 // The length and head of the hash chain. Kept outside the ledger (on paper, in another system), it shows
@@ -81,11 +83,11 @@ std::string to_string(const LedgerAnchor& anchor);
 // Reads what to_string() wrote, with spaces around it; otherwise throws invalid_argument naming `parameter`.
 LedgerAnchor parse_anchor(std::string_view text, std::string_view parameter);
 
-// The state at one moment. spent + remaining = budget, exactly.
+// The state at one moment. spent + remaining = budget.limit(), exactly.
 struct LedgerBalance {
-  Rational budget;
-  Rational spent;
-  Rational remaining;
+  PrivacyBudget budget;
+  PrivacyAmount spent;
+  PrivacyAmount remaining;
   std::int64_t releases = 0;
   LedgerAnchor anchor;
 };
@@ -94,8 +96,8 @@ struct LedgerBalance {
 struct LedgerEntry {
   std::int64_t release = 0;
   std::string time;  // UTC, "2024-05-01T12:34:56Z"
-  Rational epsilon;  // the sum of the charges
-  Rational spent;    // the total after this release
+  PrivacyAmount cost;   // the sum of what the charges cost
+  PrivacyAmount spent;  // the total after this release
   std::vector<LedgerCharge> charges;
   std::string label;      // or ""
   bool reported = false;  // whether report() has a text
@@ -107,19 +109,20 @@ class Ledger {
   static constexpr std::size_t max_text_bytes = std::size_t{64} << 20;
   // The most charges in one debit.
   static constexpr std::size_t max_charges = 10'000;
-  // The longest "p/q" a budget, a charge or the running total may have. Decimals of up to 400 places always
+  // The longest "p/q" that a number of a budget, a charge or the running total may have. Decimals of up to 400 places always
   // fit; sums of fractions whose denominators share nothing may not, and are refused.
   static constexpr std::size_t max_number_digits = 1024;
   // How long a call waits for other processes unless set_lock_wait() says otherwise.
   static constexpr std::chrono::milliseconds default_lock_wait{30'000};
 
   // Makes a new ledger with mode 0600, whatever the umask. Never touches an existing file: that is an
-  // invalid_argument, as is a privacy unit with change-one neighbors, which have none. budget > 0.
+  // invalid_argument, as is a privacy unit with change-one neighbors, which have none, or what
+  // require_budget() refuses.
   // `declaration` is what its custodian says of the dataset, kept as text and covered by the hash chain:
   // snapdp/release/declaration.h makes it and reads it. Without one (""), a specification may not say how a
   // file is read.
   static Ledger create(const std::filesystem::path& path, const LedgerIdentity& identity,
-                       const Rational& budget, std::string_view declaration = {});
+                       const PrivacyBudget& budget, std::string_view declaration = {});
 
   // Whether a ledger lies there, sound or not, so that nobody writes over it. Opens and closes the file: not
   // for one that this process has open as a Ledger.
@@ -137,21 +140,21 @@ class Ledger {
 
   const std::filesystem::path& path() const;
   const LedgerIdentity& identity() const;
-  const Rational& budget() const;
+  const PrivacyBudget& budget() const;
   const std::string& declaration() const;
 
   // As the file stands now, other processes' debits included.
   LedgerBalance balance() const;
 
   // Throws if debit() of this total would be refused now, if the file may not be written, or if its disk is
-  // too full to keep a report; changes nothing. epsilon > 0.
-  void check(const LedgerIdentity& identity, const Rational& epsilon) const;
+  // too full to keep a report; changes nothing.
+  void check(const LedgerIdentity& identity, const PrivacyLoss& loss) const;
   // The same for debit() with these arguments and a report of at most `report_bytes`, for which the disk must
   // have room and the process leave (RLIMIT_FSIZE).
   void check(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
              std::string_view specification, std::size_t report_bytes) const;
 
-  // Debits the sum of the charges, or throws. On return the debit is on the disk (written, synced, and the
+  // Debits the sum of what the charges cost in the budget's measure, or throws. On return the debit is on the disk (written, synced, and the
   // folder synced), and every other process sees it. `specification` is kept as text for the auditor: it is
   // public. So is `label`, unless it is "": a name that no other release of the ledger bears, or the debit is
   // refused.

@@ -3,7 +3,7 @@
 // that its sensitivity, loss and accuracy are those that the chain proves.
 //
 //   Plan plan(Specification::read("people.toml"));
-//   plan.epsilon();                              // what the run will debit, exact
+//   plan.cost();                                 // what the run will debit, exact
 //   plan.require_affordable();                   // throws when that is more than [budget] allows
 //   std::cout << plan.to_table();
 #pragma once
@@ -27,7 +27,12 @@ struct PlannedMeasurement {
   std::vector<std::string> columns;  // that of the groups first
   std::vector<Dyadic> centers;       // of what sums distances from the middle of the bounds: the middles
   Measurement measurement;
-  Rational epsilon;   // what it costs, for all groups together
+  PrivacyLoss loss;   // what it loses, for all groups together
+  Rational epsilon;   // what that costs in the run's measure: an epsilon, or a rho
+  Rational delta;     // and the delta beside it
+  // At most epsilon, and proved; in precision mode sometimes only claimed by the notes
+  // (Mechanism::stated_loss).
+  Rational loss_bound;
   Accuracy accuracy;  // at the part's share of alpha
   // Tight too, but of all its numbers together: every bin of every group is within it, except with the part's
   // share of alpha (union bound: an equal share of that for each).
@@ -82,12 +87,12 @@ struct PlannedStatistic {
   std::optional<ShareErrors> share_errors;
   // Of a statistic by groups: how many. Measurements then hold the groups' statistics one after the other.
   std::size_t groups = 0;
-  Rational epsilon;  // what it costs; the sum over the measurements
+  PrivacyLoss loss;     // what it loses; the sum over the measurements
+  PrivacyAmount cost;   // what that costs in the run's measure (Specification::budget)
+  Rational asked;       // the epsilon, or the rho, that its measurements share
   // The mean of the bias over the specification's guesses, for each number alike; absent without guesses.
   std::optional<double> expected_bias;
-  // At most epsilon, and proved; in precision mode sometimes only claimed by the notes
-  // (Mechanism::stated_loss).
-  Rational loss_bound;
+  Rational loss_bound;  // that of the measurements together
   Certificate certificate;  // of the measurements together; zeros for a public constant
   // Absent for what is computed from parts and may be off by what depends on them: under add-remove without
   // expected_size, for groups without expected_group_size, and for correlations without expected_deviation.
@@ -134,12 +139,16 @@ class Plan {
   const std::vector<PlannedStatistic>& statistics() const { return statistics_; }
   // Which rows count.
   const RowSelection& selection() const { return selection_; }
-  // What the run debits: the sum of the statistics' epsilons.
-  const Rational& epsilon() const { return epsilon_; }
+  // What the run debits in its measure: the sum of what the statistics cost.
+  const PrivacyAmount& cost() const { return cost_; }
+  // Its epsilon, or its rho.
+  const Rational& epsilon() const { return cost_.value; }
   // The names of the statistics with a weight, for which the others leave nothing to share: they are asked
   // for, but not in statistics().
   const std::vector<std::string>& unpaid() const { return unpaid_; }
-  bool is_affordable() const { return epsilon_ <= specification_.budget && unpaid_.empty(); }
+  bool is_affordable() const {
+    return specification_.budget.exceeded_by(cost_).empty() && unpaid_.empty();
+  }
   // Throws budget_refused unless it is.
   void require_affordable() const;
   // Of the whole run.
@@ -177,7 +186,7 @@ class Plan {
   RowSelection selection_;
   std::vector<PlannedStatistic> statistics_;
   std::vector<std::string> unpaid_;
-  Rational epsilon_;
+  PrivacyAmount cost_;
 };
 
 }  // namespace snapdp

@@ -37,9 +37,9 @@ ReportProvenance provenance_of(const Ledger& ledger, std::int64_t release);
 class Report {
  public:
   // values[i][j]: the released vector of measurement j of statistic i of the plan. `release` is absent when
-  // nothing was paid, because all statistics are public constants.
+  // nothing was paid, because all statistics are public constants. Amounts are in the run's measure.
   Report(const Plan& plan, const std::vector<std::vector<std::vector<Dyadic>>>& values,
-         std::optional<std::int64_t> release, const Rational& spent, const Rational& remaining);
+         std::optional<std::int64_t> release, const PrivacyAmount& spent, const PrivacyAmount& remaining);
 
   // What a report takes at most, in bytes, whatever is drawn and however much the ledger has spent.
   struct Rehearsal {

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "snapdp/framework/chunk.h"
+#include "snapdp/framework/loss.h"
 #include "snapdp/framework/source.h"
 #include "snapdp/mechanism/bounds.h"
 #include "snapdp/mechanism/mechanism.h"
@@ -64,10 +65,13 @@ struct StatisticSpecification {
   std::optional<AtomType> type;       // as stated or declared; absent: real
   std::vector<DecimalBounds> bounds;  // one a column, except for counts, histograms and distinct
   std::optional<Rational>
-      epsilon;  // exactly one of epsilon, accuracy and weight, or none when the statistic is a
+      epsilon;  // exactly one of epsilon, rho, accuracy and weight, or none when the statistic is a
   std::optional<Rational> accuracy;  // public constant
   // Instead of both: the share of what the run's budget leaves over.
   std::optional<Rational> weight;
+  // Of Gaussian noise: its rho, instead of an epsilon; or the delta that goes with its epsilon or accuracy.
+  std::optional<Rational> rho;
+  std::optional<Rational> delta;
   Rational alpha = Rational(1, 20);  // the probability with which the accuracy may be missed
   GridChoice grid;
   NoiseKind noise = NoiseKind::exact;  // geometric: counts, histograms and sums of integers
@@ -119,7 +123,7 @@ struct Specification {
   std::filesystem::path stated_path;  // where the file itself says that the data lie; may be empty
   Declaration data;                   // what is in force of the dataset
   std::string headline;               // words for people, of the whole release; may be empty
-  Rational budget;                    // caps the run
+  PrivacyBudget budget;               // caps the run, and says in which measure it counts
   std::string label;                  // of the release (ReleaseOptions::label), or ""
   std::vector<StatisticSpecification> statistics;
 

@@ -56,7 +56,8 @@ Facts described(const PlannedStatistic& planned) {
   facts["group_by"] = asked.group_by ? nb::object(nb::str(asked.group_by->c_str())) : nb::none();
   facts["groups"] = planned.groups;
   facts["bins"] = nb::cast(planned.bins);
-  facts["epsilon"] = to_string(planned.epsilon);
+  facts["epsilon"] = to_string(planned.cost.value);
+  facts["delta"] = to_string(planned.cost.delta);
   facts["loss_bound"] = to_string(planned.loss_bound);
   facts["alpha"] = to_string(asked.alpha);
   facts["accuracy"] = described(planned.accuracy);
@@ -145,7 +146,7 @@ void bind_plan(nb::module_& module) {
            nb::arg("text"), nb::arg("name"), nb::arg("folder"), nb::arg("declaration").none(),
            nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("epsilon", [](const HeldPlan& self) { return to_string(self.plan.epsilon()); })
-      .def_prop_ro("budget", [](const HeldPlan& self) { return to_string(self.plan.specification().budget); })
+      .def_prop_ro("budget", [](const HeldPlan& self) { return to_string(self.plan.specification().budget.amount.value); })
       .def_prop_ro("label", [](const HeldPlan& self) { return self.plan.specification().label; })
       .def_prop_ro("unpaid", [](const HeldPlan& self) { return self.plan.unpaid(); })
       .def_prop_ro("affordable", [](const HeldPlan& self) { return self.plan.is_affordable(); })

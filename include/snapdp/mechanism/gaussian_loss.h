@@ -21,7 +21,7 @@
 #pragma once
 
 #include "snapdp/numeric/rational.h"
-#include "snapdp/privacy/enclosure.h"
+#include "snapdp/numeric/enclosure.h"
 
 namespace snapdp {
 

@@ -1,5 +1,5 @@
 // Tables made independently from the papers' definitions, with ball arithmetic: tests/data/gaussian_*.csv.
-#include "snapdp/privacy/gaussian.h"
+#include "snapdp/mechanism/gaussian_loss.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "snapdp/privacy/gaussian.h"
+#include "snapdp/mechanism/gaussian_loss.h"
 
 #include <algorithm>
 #include <cmath>
