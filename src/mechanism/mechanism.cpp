@@ -43,6 +43,8 @@ std::variant<Snapping, PrecisionSnapping, Geometric> chosen(const MechanismOptio
                    "\": precision mode has the notes' grid; leave the grid out, or choose exact mode");
       }
       return PrecisionSnapping(options);
+    case NoiseKind::gaussian:
+      refuse("noise", "noise = \"gaussian\": no mechanism draws it yet");
     case NoiseKind::exact:
       break;
   }

@@ -72,10 +72,11 @@ enum class NoiseKind {
   exact,  // Snapping: out = clamp(grid floor((clamp(y) + Laplace(scale)) / grid + 1/2)); the default
   notes,  // PrecisionSnapping: the same in the notes' arithmetic of p bits, about the middle of the bounds
   geometric,  // Geometric: integers clamp(clamp(y) + K), P(K = k) = (1-q)/(1+q) q^|k|, q = e^(-1/scale)
+  gaussian,   // out = clamp(grid floor((clamp(y) + N(0, scale^2)) / grid + 1/2)), exactly: scale is sigma
 };
 
 // What the keys `mode` and `noise` of specifications, reports and options say of a kind: "exact" or
-// "precision", and "laplace" or "geometric".
+// "precision", and "laplace", "geometric" or "gaussian".
 std::string mode_name(NoiseKind kind);
 std::string noise_name(NoiseKind kind);
 
