@@ -46,7 +46,8 @@ double least_double(const Holds& holds, double guess, double most = std::numeric
 // The least integer >= 0 with holds(n).
 template <typename Holds>
 Integer least_integer(const Holds& holds, double guess) {
-  Integer probe = guess >= 1 && std::isfinite(guess) ? Integer(guess) : Integer(0);
+  guess = std::min(guess, 0x1p1000);
+  Integer probe = guess >= 1 ? Integer(guess) : Integer(0);  // also of no number
   Integer step = 1;
   if (guess > 0x1p50) step = Integer(std::ldexp(guess, -50));
   Integer below = -1;

@@ -385,7 +385,9 @@ TEST(GaussianLaw, Extremes) {
       EXPECT_LE(tight_accuracy(query), conservative_accuracy(query));
       EXPECT_GE(tight_accuracy(query), 0.5 * number(grid).get_d());
       EXPECT_GE(law.variance(), 0);
-      EXPECT_LE(law.quantile(Rational(1, 100)), 0);
+      if (Rational(noise.scale.up()) <= Rational(0x1p100) * number(grid)) {
+        EXPECT_LE(law.quantile(Rational(1, 100)), 0);
+      }
     }
   }
 }
