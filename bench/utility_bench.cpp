@@ -78,13 +78,14 @@ void register_all() {
                                    .alpha = alpha,
                                    .grid = automatic ? GridChoice::automatic() : GridChoice::notes()});
     });
-    add("accuracy/laplace", [=](int i) { return laplace_accuracy(accuracy_query(i, automatic)); });
+    add("accuracy/laplace", [=](int i) { return continuous_accuracy(accuracy_query(i, automatic)); });
     add("accuracy/worst_miss", [=](int i) {
       return worst_miss({.scale = scale_of(i), .grid = Grid(automatic ? -9 : 1)}, Rational(7, 2));
     });
     add("law/cdf", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).cdf(44); });
     add("law/mean", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).mean(); });
-    add("law/distance", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).distance_to_laplace(); });
+    add("law/distance",
+        [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).distance_to_continuous(); });
     add("law/miss", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).miss(3); });
     add("law/probability", [=](int i) { return OutputLaw(noise_of(i, automatic), 42.3).probability(44); });
     add("law/quantile",

@@ -97,7 +97,7 @@ std::string accuracy() {
         .noise = {.scale = scale, .grid = Grid(Grid::at_least(snapdp::Rational(scale)).exponent() - finer)},
         .alpha = 0.05};
   };
-  const auto laplace = [&](double e) { return laplace_accuracy(query(e, 0)); };
+  const auto laplace = [&](double e) { return continuous_accuracy(query(e, 0)); };
   const auto conservative = [&](double e) { return conservative_accuracy(query(e, 0)); };
   const auto tight = [&](double e) { return tight_accuracy(query(e, 0)); };
   const auto automatic = [&](double e) { return tight_accuracy(query(e, 10)); };

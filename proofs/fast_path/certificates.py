@@ -74,7 +74,8 @@ KERNEL = {
         "Real p = Real{} + ln_polynomial[5];",
         *[f"p = multiply_add(p, z, Real{{}} + ln_polynomial[{i}]);" for i in range(4, -1, -1)],
         "const Real ln = multiply_add(s, p, e * ln2);",
-        "const Real signed_ln = (Real)((Word)ln ^ (w << 63));",
+        "Real noise = ln;",
+        "const Real signed_noise = (Real)((Word)noise ^ (w << 63));",
         "x = lower > x ? lower : x;",
         "x = upper < x ? upper : x;",
         "rounded = multiply_add(x, inverse_grid, rounder) - rounder;",
@@ -83,7 +84,7 @@ KERNEL = {
         "large = (Word)(magnitude >= 0x1p52);",
         "rounded = (Real)((Word)((magnitude + 0x1p52) - 0x1p52) | ((Word)scaled & sign_bit));",
         "fraction = (Real)((Word)(scaled - rounded) & ~large);",
-        "const Real y = multiply_add(ratio, signed_ln, fraction);",
+        "const Real y = multiply_add(ratio, signed_noise, fraction);",
         "const Real k = (y + rounder) - rounder;",
         "const Real distance = (Real)((Word)(y - k) & ~sign_bit);",
         "const Word undecided = (Word)(distance > limit) | (Word)(v < least_uniform);",
@@ -91,7 +92,7 @@ KERNEL = {
         "const Real base = (Real)(((Word)(rounded * grid) & ~large) | ((Word)x & large));",
         "result = multiply_add(k, grid, base);",
     ],
-    "snapping.cpp": ["constants.limit = usable ? 0.5 - snap_kernel::margin(constants.ratio) : 0.0;"],
+    "grid_mechanism.cpp": ["constants.limit = usable ? 0.5 - snap_kernel::margin(constants.ratio) : 0.0;"],
 }
 
 

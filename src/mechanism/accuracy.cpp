@@ -4,7 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <numbers>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "mechanism/clamped_search.h"
@@ -12,6 +15,7 @@
 #include "mechanism/output_tails.h"
 #include "numeric/shared/certified.h"
 #include "numeric/shared/float_environment.h"
+#include "numeric/shared/normal_guess.h"
 #include "snapdp/error.h"
 #include "snapdp/mechanism/law.h"
 
@@ -68,10 +72,11 @@ Real in_units(const Rational& value, Grid grid) {
 }
 
 // Which outputs miss, seen from the worst y, in units of the grid. Let p and m be the distances from y to the next outputs
-// beyond the accuracy a above and below. Both tails together are P = (e^-(p-1/2)/ratio + e^-(m-1/2)/ratio) / 2, and p + m
-// is an integer, because both ends are outputs. For a fixed sum P is convex, so the worst y has the least p (or, mirrored,
-// m), called `near`, and the least sum, 2 near + `gap`:
-//   P = e^-(near-1/2)/ratio (1 + e^-gap/ratio) / 2.
+// beyond the accuracy a above and below. Both tails together are P = S(p - 1/2) + S(m - 1/2), S(t) the probability of noise
+// above t, and p + m is an integer, because both ends are outputs. For a fixed sum P grows as p and m move apart, because
+// the density falls with the distance from 0, so the worst y has the least p (or, mirrored, m), called `near`, and the
+// least sum, 2 near + `gap`:
+//   P = S(near - 1/2) + S(near + gap - 1/2), of Laplace noise e^-(near-1/2)/ratio (1 + e^-gap/ratio) / 2.
 // Needs near >= 1/2; below that a y about halfway between two outputs has none within a, and P = 1.
 //   y real:         p > a and m > a come as close to a as one likes: near = a, and the sum is above 2 a.
 //   y on a grid g:  the errors are multiples of g when g <= 1, and near = t, the least of them above a, which some y
@@ -96,7 +101,11 @@ Miss<Real> miss_on_grid(const Real& t) {
 
 // The worst P.
 template <typename Real>
-Real probability(const Miss<Real>& miss, const Real& ratio) {
+Real probability(const Miss<Real>& miss, const Real& ratio, NoiseKind kind) {
+  if (kind == NoiseKind::gaussian) {
+    const Real t = miss.near - Real(0.5);
+    return survival_of(kind, t, ratio) + survival_of(kind, t + miss.gap, ratio);
+  }
   const Real inverse = Real(1.0) / ratio;
   return ldexp(exp((Real(0.5) - miss.near) * inverse) * (Real(1.0) + exp(-miss.gap * inverse)), -1);
 }
@@ -121,10 +130,33 @@ FailureRate::FailureRate(Rational value, std::string_view parameter) : value_(st
   }
 }
 
+namespace {
+
+// The least double a such that P(|N| > a - `less`) <= alpha for Gaussian noise N before it is rounded.
+double gaussian_quantile(const Noise& noise, const FailureRate& alpha, const Rational& less) {
+  const auto is_enough = [&](double a) {
+    if (!std::isfinite(a)) return true;
+    const Rational t = Rational(a) - less;
+    return t >= 0 && certify([&](auto zero) {
+             using Real = decltype(zero);
+             const Real tail = normal_tail(Real(t) / Real(noise.scale.up()));
+             return sign(ldexp(tail, 1) - Real(alpha.value())) <= 0;
+           });
+  };
+  const double score = guess_normal_score(std::min(guess_log(alpha.value()), -1e-9) - std::log(2));
+  return least_double(is_enough, score * noise.scale.up() + less.get_d());
+}
+
+}  // namespace
+
 double conservative_accuracy(const AccuracyQuery& query) {
   const FloatEnvironment environment;
   check(query);
   const Noise& noise = query.noise;
+  if (noise.kind == NoiseKind::gaussian) {
+    const Rational less = query.rounding_error + noise.grid.spacing().rational() / 2;
+    return within(gaussian_quantile(noise, query.alpha, less), noise);
+  }
   const Rational error = query.rounding_error + noise.arithmetic_error() + noise.output_error();
   return within(certify([&](auto zero) {
                   using Real = decltype(zero);
@@ -135,9 +167,10 @@ double conservative_accuracy(const AccuracyQuery& query) {
                 noise);
 }
 
-double laplace_accuracy(const AccuracyQuery& query) {
+double continuous_accuracy(const AccuracyQuery& query) {
   const FloatEnvironment environment;
   check(query);
+  if (query.noise.kind == NoiseKind::gaussian) return gaussian_quantile(query.noise, query.alpha, 0);
   return certify([&](auto zero) {
     using Real = decltype(zero);
     const long grid = query.noise.grid.exponent();
@@ -191,7 +224,79 @@ Real tight_on_grid(const TightPoint<Real>& point, int places) {
 
 }  // namespace
 
+namespace {
+
+// About where the worst miss of reals is e^log_rate, in units of the statistic. In steps of the grid it lies, or the miss
+// jumps to below it, in [n/2, (n+1)/2) with the least n >= 1 such that both tails beyond n / 2 are rare.
+double approximate_gaussian_accuracy(double ratio, double log_rate, Grid grid) {
+  const double score = guess_normal_score(log_rate - std::numbers::ln2);
+  const double n = std::max(1.0, std::floor(2 * ratio * score) + 1);
+  const auto log_miss = [&](double a) {
+    const double near = guess_log_normal_tail((a - 0.5) / ratio);
+    return near + std::log1p(std::exp(guess_log_normal_tail((n + 0.5 - a) / ratio) - near));
+  };
+  double low = n / 2;
+  double high = low + 0.5;
+  if (log_miss(low) <= log_rate) high = low;
+  while (high - low > high * 0x1p-52) {
+    const double middle = low + (high - low) / 2;
+    if (middle <= low || middle >= high) break;
+    (log_miss(middle) <= log_rate ? high : low) = middle;
+  }
+  return std::ldexp(high, static_cast<int>(std::clamp(grid.exponent(), -5000L, 5000L)));
+}
+
+// Gaussian noise: the worst miss has no inverse in closed form, but it decreases, and so the least accuracies are found by
+// asking.
+TightAccuracy gaussian_tight_accuracy(const AccuracyQuery& query) {
+  const Noise& noise = query.noise;
+  const long grid = noise.grid.exponent();
+  const auto is_rare = [&](const auto& miss) {
+    using Real = std::decay_t<decltype(miss.near)>;
+    if (sign(miss.near - Real(0.5)) < 0) return false;
+    const Real worst = probability(miss, in_steps<Real>(noise.scale.up(), noise.grid), noise.kind);
+    return sign(worst - Real(query.alpha.value())) <= 0;
+  };
+  const double ratio = std::ldexp(noise.scale.up(), static_cast<int>(std::clamp(-grid, -5000L, 5000L)));
+  const double log_rate = std::min(guess_log(query.alpha.value()), -1e-9);
+  // Most is missed on both sides alike.
+  const double guess = std::max(0.5, guess_normal_score(log_rate - std::numbers::ln2) * ratio);
+  if (query.values) {
+    // Errors are multiples of the values' grid; see Miss for the least one that is missed, t.
+    const int places = places_of(*query.values, noise.grid);
+    const auto holds = [&](const Integer& steps) {
+      return certify([&](auto zero) {
+        using Real = decltype(zero);
+        return is_rare(miss_on_grid(ldexp(Real(Rational(steps)), -places)));
+      });
+    };
+    const Integer t = least_integer(holds, std::ldexp(guess, places));
+    return certify([&](auto zero) {
+      using Real = decltype(zero);
+      const Real a = ldexp(Real(Rational(t - 1)), -places);
+      return TightAccuracy{round_up(a, grid),
+                           round_up(a + in_units<Real>(query.rounding_error, noise.grid), grid)};
+    });
+  }
+  const auto least_beyond = [&](const Rational& less) {
+    const auto holds = [&](double a) {
+      if (!std::isfinite(a)) return true;
+      const Rational error = Rational(a) - less;
+      return error > 0 && certify([&](auto zero) {
+               using Real = decltype(zero);
+               return is_rare(miss_of_reals(in_units<Real>(error, noise.grid)));
+             });
+    };
+    return least_double(holds, approximate_gaussian_accuracy(ratio, log_rate, noise.grid) + less.get_d());
+  };
+  const double of_noise = least_beyond(0);
+  return {of_noise, query.rounding_error == 0 ? of_noise : least_beyond(query.rounding_error)};
+}
+
+}  // namespace
+
 TightAccuracy mechanism_internal::unclamped_accuracy(const AccuracyQuery& query) {
+  if (query.noise.kind == NoiseKind::gaussian) return gaussian_tight_accuracy(query);
   return certify([&](auto zero) {
     using Real = decltype(zero);
     const long grid = query.noise.grid.exponent();
@@ -240,7 +345,7 @@ double tight_accuracy(const AccuracyQuery& query) {
 Accuracy accuracy_of(const AccuracyQuery& query) {
   const FloatEnvironment environment;
   const double conservative = conservative_accuracy(query);
-  return {conservative, std::min(tight_accuracy(query), conservative), laplace_accuracy(query)};
+  return {conservative, std::min(tight_accuracy(query), conservative), continuous_accuracy(query)};
 }
 
 double worst_miss(const Noise& noise, const Rational& accuracy, std::optional<Grid> values) {
@@ -266,7 +371,7 @@ double worst_miss(const Noise& noise, const Rational& accuracy, std::optional<Gr
       miss = miss_of_reals(a);
     }
     if (sign(miss.near - Real(0.5)) < 0) return 1.0;
-    return round_up(probability(miss, Real::scaled(noise.scale.up(), -grid.exponent())), 0);
+    return round_up(probability(miss, Real::scaled(noise.scale.up(), -grid.exponent()), noise.kind), 0);
   });
 }
 
@@ -285,6 +390,22 @@ double approximate_ratio(const Miss<double>& miss, double log_rate) {
     if (!(std::fabs(step) > 1e-9 * s)) break;  // the error after this step is of the order of its square
   }
   return 1 / s;
+}
+
+// The same of Gaussian noise: the worst miss falls as 1/ratio grows.
+double approximate_gaussian_ratio(const Miss<double>& miss, double log_rate) {
+  const double near = miss.near - 0.5;
+  const auto log_miss = [&](double s) {
+    const double first = guess_log_normal_tail(near * s);
+    return first + std::log1p(std::exp(guess_log_normal_tail((near + miss.gap) * s) - first));
+  };
+  double low = -1100 * std::numbers::ln2;  // of ln(1/ratio)
+  double high = -low;
+  for (int i = 0; i < 70; ++i) {
+    const double middle = (low + high) / 2;
+    (log_miss(std::exp(middle)) > -log_rate ? low : high) = middle;
+  }
+  return std::exp(-high);
 }
 
 // The scale at which 2 q^(n+1) / (1 + q) is alpha: Newton's method on g(s) = (n + 1) s + ln((1 + e^-s) / 2) -
@@ -366,15 +487,19 @@ class Target {
     const double log_rate =
         alpha < 0.5 ? -std::log(alpha) : -std::log1p(Rational(alpha_.value() - 1).get_d());
     if (geometric()) return refined(approximate_geometric_scale(reach_.approximately(), log_rate));
-    // Laplace noise without rounding misses less often, so start there.
-    const double quotient = reach_.approximately() / log_rate;
+    // Noise without rounding misses less often, so start there.
+    const double score =
+        gaussian() ? std::max(0.0, guess_normal_score(-log_rate - std::numbers::ln2)) : log_rate;
+    const double quotient = reach_.approximately() / score;
     const double largest = quotient > 0x1p-1022 ? std::min(quotient, 0x1p1023) : 0x1p-1022;
     for (int j = std::min(std::ilogb(largest) + 1, 1023); j >= -1022; --j) {
       const double power = std::ldexp(1.0, j);
       if (!grid(power)) continue;
       const Miss<double> miss = approximate_miss();
       if (miss.near < 0.5) continue;
-      const double scale = std::ldexp(approximate_ratio(miss, log_rate), static_cast<int>(grid_->exponent()));
+      const double ratio =
+          gaussian() ? approximate_gaussian_ratio(miss, log_rate) : approximate_ratio(miss, log_rate);
+      const double scale = std::ldexp(ratio, static_cast<int>(grid_->exponent()));
       // An explicit grid is the same for every j.
       if (query_.grid.is_explicit()) return refined(scale);
       if (scale > power) return power;
@@ -404,6 +529,7 @@ class Target {
 
  private:
   bool geometric() const { return query_.noise == NoiseKind::geometric; }
+  bool gaussian() const { return query_.noise == NoiseKind::gaussian; }
 
   // reach_ in steps of the grid.
   template <typename Real>
@@ -425,7 +551,7 @@ class Target {
   Real probability_of_miss(double scale) const {
     const Real ratio = Real::scaled(scale, -grid_->exponent());
     if (geometric()) return geometric_miss(ratio) * exp(-(steps<Real>() / ratio));
-    return probability(miss<Real>(), ratio);
+    return probability(miss<Real>(), ratio, query_.noise);
   }
 
   // What one evaluation in double-double tells about that probability M for scales nearby.
@@ -442,7 +568,7 @@ class Target {
   //   s (a - 1/2) + g,  g = s d / (e^(s d) + 1),  and for geometric noise  s (n + h),  h = 1 / (1 + e^-s),
   // and bends by at most 1 + s d, as |s dg/ds| <= g (1 + s d), and by at most 1 + s (1 - h) < 2.
   double refined(double scale) const {
-    if (!grid(scale)) return scale;
+    if (!grid(scale) || gaussian()) return scale;
     try {
       const Fast one(1.0);
       const Fast half(0.5);
@@ -507,7 +633,8 @@ class Target {
 // The tight accuracy increases with the scale. On one grid, because every tail does. Where the grid doubles from s to
 // 2 s, because with E = e^(-s/2 scale) and D = e^(-gap/scale) the ratio of the worst misses at one near >= s is at least
 // (1 + D E^2) / (E (1 + D)), as the gap grows by s at most, and 1 + D E^2 - E - D E = (1 - E)(1 - D E) >= 0; between s/2
-// and s the coarser grid always misses. (The statistic's grid must not be coarser than s: integers have s >= 1.) So the
+// and s the coarser grid always misses. Of Gaussian noise the near tail gains and the far one loses the mass of an interval
+// of length s / 2 at most, and the gain is nearer to 0. (The statistic's grid must not be coarser than s: integers have s >= 1.) So the
 // scales that reach the target are an interval, whose end is certified by two neighbours.
 double largest_scale(const Target& target) {
   if (!target.is_possible()) target.refuse_unreachable();
@@ -563,6 +690,9 @@ double scale_for_accuracy(const EpsilonQuery& query) {
 
 Rational epsilon_for_accuracy(const EpsilonQuery& query) {
   const FloatEnvironment environment;
+  if (query.noise == NoiseKind::gaussian)
+    refuse("noise", "gaussian",
+           "its scale alone has no epsilon; use scale_for_accuracy() and gaussian_epsilon()");
   if (query.sensitivity <= 0) {
     refuse("sensitivity", to_string(query.sensitivity),
            "must be positive; a statistic no row can change is a public constant: release it as such");

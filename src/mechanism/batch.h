@@ -70,7 +70,8 @@ inline detail::SnapConstants unit_constants(const detail::SnapConstants& constan
           .limit = constants.limit,
           .lower = -1 - snap_kernel::narrow_steps,
           .upper = 1 + snap_kernel::narrow_steps,
-          .narrow = true};
+          .narrow = true,
+          .normal = constants.normal};
 }
 
 // value / spacing - index, in [-1/2, 1/2), without the digits that do not fit a double: less than 2^-54 too small in

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -161,6 +162,119 @@ double worst_fraction(double ratio, std::optional<int> places) {
   return size(below) > size(above) ? below : above;
 }
 
+// The largest bias of Gaussian noise in magnitude over the values in [low, high], in units of the statistic: the one above
+// zero is within a step of the lower end, the one below zero within a step of the upper end, as the bias falls by every
+// whole step (see worst_bias). There it is looked at on a mesh, which half steps belong to because for a small scale it
+// jumps there, and the best mesh is searched by golden section, on doubles.
+class GaussianWorstBias {
+ public:
+  GaussianWorstBias(const Noise& noise, std::optional<Grid> values) : noise_(noise), values_(values) {}
+
+  double guess(double low, double high) {
+    best_ = low;
+    largest_ = -1;
+    const double step = noise_.grid.spacing().to_double_up();
+    search(low, std::min(low + step, high));
+    search(std::max(high - step, low), high);
+    return best_;
+  }
+
+ private:
+  double size(double y) const {
+    const double clamped = std::clamp(y, noise_.lower.value_or(-std::numeric_limits<double>::infinity()),
+                                      noise_.upper.value_or(std::numeric_limits<double>::infinity()));
+    const double bias = std::fabs(bias_in_steps<double>(noise_, y, clamped));
+    return std::isnan(bias) ? -1 : bias;
+  }
+
+  void consider_exactly(double y, double low, double high) {
+    if (!(y >= low && y <= high)) return;
+    const double found = size(y);
+    if (found > largest_) {
+      largest_ = found;
+      best_ = y;
+    }
+  }
+  // With a grid of values its numbers on both sides.
+  void consider(double y, double low, double high) {
+    if (!values_) return consider_exactly(y, low, high);
+    const auto exponent = static_cast<int>(values_->exponent());
+    consider_exactly(std::ldexp(floor_index(y, *values_), exponent), low, high);
+    consider_exactly(std::ldexp(ceil_index(y, *values_), exponent), low, high);
+  }
+
+  void search(double low, double high) {
+    constexpr int mesh = 128;
+    const double step = std::ldexp(1.0, static_cast<int>(noise_.grid.exponent()));
+    std::vector<double> points;
+    for (int i = 0; i <= mesh; ++i)
+      points.push_back(std::min(low + (high - low) * (static_cast<double>(i) / mesh), high));
+    for (double half = (round_index(low, noise_.grid) - 0.5) * step; half <= high; half += step / 2) {
+      if (half > low && half < high) points.push_back(half);
+      if (half + step / 2 == half) break;
+    }
+    std::sort(points.begin(), points.end());
+    std::size_t top = 0;
+    double largest = -1;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double found = size(points[i]);
+      if (found > largest) {
+        largest = found;
+        top = i;
+      }
+      consider(points[i], low, high);
+    }
+    if (top > 0) golden(points[top - 1], points[top], low, high);
+    if (top + 1 < points.size()) golden(points[top], points[top + 1], low, high);
+    golden(points[top > 0 ? top - 1 : 0], points[std::min(top + 1, points.size() - 1)], low, high);
+  }
+
+  void golden(double from, double to, double low, double high) {
+    const double ratio = (std::sqrt(5.0) - 1) / 2;
+    double left = to - (to - from) * ratio;
+    double right = from + (to - from) * ratio;
+    double at_left = size(left);
+    double at_right = size(right);
+    for (int i = 0; i < 90 && from < left && left < right && right < to; ++i) {
+      if (at_left >= at_right) {
+        to = right;
+        right = left;
+        at_right = at_left;
+        left = to - (to - from) * ratio;
+        at_left = size(left);
+      } else {
+        from = left;
+        left = right;
+        at_left = at_right;
+        right = from + (to - from) * ratio;
+        at_right = size(right);
+      }
+    }
+    for (const double y : {from, left, right, to}) consider(y, low, high);
+  }
+
+  const Noise& noise_;
+  std::optional<Grid> values_;
+  double best_ = 0;
+  double largest_ = -1;
+};
+
+// Without bounds, in units of the grid: it is odd in f, and from a ratio of 2 on a sine but for a relative 10^-50.
+double worst_gaussian_fraction(const Noise& noise, std::optional<int> places) {
+  const double ratio = std::ldexp(noise.scale.up(), static_cast<int>(-noise.grid.exponent()));
+  double real = -0.25;
+  if (ratio < 2) {
+    const Noise unit{.scale = ratio, .kind = NoiseKind::gaussian};
+    real = GaussianWorstBias(unit, std::nullopt).guess(-0.5, 0);
+  }
+  if (!places) return real;
+  const NormalSums<double> sums(std::min(ratio, 2.0));
+  const double steps = std::ldexp(real, *places);
+  const double below = std::ldexp(std::floor(steps), -*places);
+  const double above = std::ldexp(std::ceil(steps), -*places);
+  return std::fabs(sums.drift(below)) > std::fabs(sums.drift(above)) ? below : above;
+}
+
 // One step beyond the values, in units of the grid, that round to a bound or beyond it.
 double step_above(double lower) {
   const double whole = std::floor(lower);
@@ -196,6 +310,19 @@ WorstBias worst_bias(const Noise& noise, std::optional<Grid> grid) {
   }
   const auto spacing = static_cast<int>(noise.grid.exponent());
   const std::optional<int> places = grid ? std::optional(places_of(*grid, noise.grid)) : std::nullopt;
+  if (noise.kind == NoiseKind::gaussian) {
+    double guess = 0;
+    if (!noise.lower && !noise.upper) {
+      guess = std::ldexp(worst_gaussian_fraction(noise, places), spacing);
+    } else {
+      // With one bound, within a step of it.
+      const double step = noise.grid.spacing().to_double_up();
+      GaussianWorstBias search(noise, grid);
+      guess = noise.lower ? search.guess(*noise.lower, *noise.lower + step)
+                          : search.guess(*noise.upper - step, *noise.upper);
+    }
+    return {guess, certified_bias(noise, guess)};
+  }
   double y = 0;
   {
     const double ratio = std::ldexp(noise.scale.up(), -spacing);
@@ -243,6 +370,8 @@ WorstBias worst_bias(const Noise& noise, const StatisticRange& values, std::opti
     const bool high_is_worse =
         std::fabs(certified_bias(noise, high)) >= std::fabs(certified_bias(noise, low));
     guess = high_is_worse ? high : low;
+  } else if (noise.kind == NoiseKind::gaussian) {
+    guess = GaussianWorstBias(noise, grid).guess(values.lower, values.upper);
   } else {
     const auto spacing = static_cast<int>(noise.grid.exponent());
     const auto steps = [&](double x) { return std::ldexp(x, -spacing); };
@@ -322,6 +451,41 @@ double expected_bias(const Noise& noise, std::span<const Rational> guesses,
   }
 }
 
+namespace {
+
+// The integral over [l, u] of E[M - y] - E[(M - u)+] + E[(l - M)+], by the sums of normal_sums.h: the first is periodic,
+// and with K = ceil(u) and T_k(y) = Q((k - 1/2 - y)/ratio)
+//   E[(M - u)+] = (K - u) T_K + sum over k > K of T_k,  integral of T_k = [ratio L((k - 1/2 - y)/ratio)] at u, less at l;
+// the last is the mirror image of the second.
+double gaussian_expected_bias_uniform(const Noise& noise) {
+  return certify([&](auto zero) {
+    using Real = decltype(zero);
+    const Real half(0.5);
+    const Real ratio = in_steps<Real>(noise.scale.up(), noise.grid);
+    const NormalSums<Real> sums(ratio);
+    const Real l = in_steps<Real>(*noise.lower, noise.grid);
+    const Real u = in_steps<Real>(*noise.upper, noise.grid);
+    const auto fraction = [&](double bound) {
+      return in_steps<Real>(bound, noise.grid) - Real(round_index(bound, noise.grid));
+    };
+    const Real free =
+        sums.drift_integral(fraction(*noise.upper)) - sums.drift_integral(fraction(*noise.lower));
+    // `near` and `far` are the distances from the bound's first clamped output to the two ends.
+    const auto cut = [&](const Real& near, const Real& far) {
+      const auto integral = [&](const Real& t) { return ratio * NormalSums<Real>::loss((t - half) / ratio); };
+      return near * (integral(near) - integral(far)) + sums.integrals(near + half) -
+             sums.integrals(far + half);
+    };
+    const Real last(ceil_index(*noise.upper, noise.grid));
+    const Real first(floor_index(*noise.lower, noise.grid));
+    const Real lost = cut(last - u, last - l);
+    const Real won = cut(l - first, u - first);
+    return round_nearest((free - lost + won) / (u - l), noise.grid.exponent());
+  });
+}
+
+}  // namespace
+
 // With T_k(y) = P(M >= k) = P(Laplace >= k - 1/2 - y), outputs v_k = l, k0 ... K-1, u and gaps g_k between them,
 //   E[out] = l + sum over k = k0 ... K of g_k T_k(y),   k0 = floor(l) + 1, K = ceil(u),
 // and the integral of T_k over [l, u] is H(k - 1/2 - l) - H(k - 1/2 - u) with H an antiderivative of the survival:
@@ -336,6 +500,7 @@ double expected_bias_uniform(const Noise& noise) {
   if (noise.kind == NoiseKind::geometric) return 0.0;
   const certified::internal::Pair ends = certified::internal::two_sum(*noise.lower, *noise.upper);
   if (ends.lo == 0 && floor_index(ends.hi, noise.grid) == ceil_index(ends.hi, noise.grid)) return 0.0;
+  if (noise.kind == NoiseKind::gaussian) return gaussian_expected_bias_uniform(noise);
   return certify([&](auto zero) {
     using Real = decltype(zero);
     const Real one(1.0);

@@ -98,11 +98,13 @@ ChosenBounds minimal_bounds(const Noise& noise, const StatisticRange& range, con
   const double low = floor_index(range.lower, grid);
   const double high = ceil_index(range.upper, grid);
   const double y = upper_end_is_worse(noise, range, low, high) ? range.upper : range.lower;
-  // Every further step takes a factor q off both tails.
   const double steps = certify([&](auto zero) {
     using Real = decltype(zero);
-    const Real ratio = in_steps<Real>(noise.scale.up(), grid);
-    return round_up(steps_down_to(outside<Real>(noise, y, low, high), Real(gamma.value()), ratio), 0);
+    const OutputTails<Real> tails(noise, y);
+    const Real one(1.0);
+    const typename OutputTails<Real>::Sides sides = {Real(high) + one - tails.center(),
+                                                     tails.center() - Real(low) + one};
+    return round_up(tails.steps_until_rare(outside<Real>(noise, y, low, high), sides, gamma.value()), 0);
   });
   if (!(std::fabs(low - steps) <= 0x1p53) || !(std::fabs(high + steps) <= 0x1p53)) {
     refuse("grid", to_string(grid),

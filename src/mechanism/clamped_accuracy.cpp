@@ -25,24 +25,17 @@ namespace {
 
 using certified::certify;
 
-int sign(double x) {
-  return (x > 0) - (x < 0);
-}
-double ldexp(double x, int k) {
-  return std::ldexp(x, k);
-}
-
 // Whether every probability that some l <= y <= u misses by more than a is rare, in units of the grid; in certified
 // arithmetic or, for a first guess, in double.
 //
-// y misses above with S(p - 1/2), S the survival of Laplace noise and p the distance to the first output above y + a,
+// y misses above with S(p - 1/2), S the survival of the noise and p the distance to the first output above y + a,
 // if y < u - a, and below with S(m - 1/2) if y > l + a. (That first output may be the bound itself: it is reached when
 // the noisy value rounds to the next multiple of the grid, so p is the distance to that multiple.)
 template <typename Real, typename IsRare>
 class ClampedMiss {
  public:
-  ClampedMiss(const Real& ratio, const Real& l, const Real& u, IsRare is_rare)
-      : ratio_(ratio), l_(l), u_(u), is_rare_(is_rare) {}
+  ClampedMiss(NoiseKind kind, const Real& ratio, const Real& l, const Real& u, IsRare is_rare)
+      : kind_(kind), ratio_(ratio), l_(l), u_(u), is_rare_(is_rare) {}
 
   bool allows(const Real& a) const {
     using std::exp;
@@ -57,17 +50,14 @@ class ClampedMiss {
       if (sign(a - half) < 0) return is_rare_(one);
       const Real twice = ldexp(a, 1);
       const Real d = floor(twice) + one - twice;
+      if (kind_ == NoiseKind::gaussian) return is_rare_(survival(a - half) + survival(a - half + d));
       return is_rare_(ldexp(exp((half - a) / ratio_) * (one + exp(-d / ratio_)), -1));
     }
     return (sign(both) <= 0 || two_sided(a)) && one_sided(a, l_, u_) && one_sided(a, -u_, -l_);
   }
 
  private:
-  Real survival(const Real& t) const {
-    using std::exp;
-    if (sign(t) >= 0) return ldexp(exp(-t / ratio_), -1);
-    return Real(1.0) - ldexp(exp(t / ratio_), -1);
-  }
+  Real survival(const Real& t) const { return survival_of(kind_, t, ratio_); }
 
   // The y that can miss above only: l <= y <= min(l + a, u - a). The miss is worst where y + a just falls short of an
   // integer, or else at the largest y.
@@ -80,7 +70,8 @@ class ClampedMiss {
   }
 
   // l + a < y < u - a, less than one unit wide. Between the points where y + a or y - a is an integer the outputs on
-  // both sides stay the same, and the sum of the tails is convex or 1: it is worst at an end.
+  // both sides stay the same, and the sum of the tails is 1 or grows as the two distances move apart: it is worst at an
+  // end.
   bool two_sided(const Real& a) const {
     using std::floor;
     const Real one(1.0);
@@ -105,6 +96,7 @@ class ClampedMiss {
     return true;
   }
 
+  NoiseKind kind_;
   Real ratio_;
   Real l_;
   Real u_;
@@ -112,13 +104,13 @@ class ClampedMiss {
 };
 
 // About the least a <= high with no miss above alpha, in units of the grid and in double: as good as its logarithms.
-double approximate_accuracy(double ratio, double l, double u, double alpha, double high) {
+double approximate_accuracy(NoiseKind kind, double ratio, double l, double u, double alpha, double high) {
   double worst = 0;
   const auto record = [&](double miss) {
     worst = std::max(worst, miss);
     return true;
   };
-  const ClampedMiss<double, decltype(record)> misses(ratio, l, u, record);
+  const ClampedMiss<double, decltype(record)> misses(kind, ratio, l, u, record);
   // ln(the worst miss / alpha).
   const auto excess = [&](double a) {
     worst = 0;
@@ -188,7 +180,7 @@ double clamped_geometric(const AccuracyQuery& query, double lower, double upper)
   });
 }
 
-// A clamped release of Laplace noise, in units of the grid.
+// A clamped release of continuous noise, in units of the grid.
 template <typename Real>
 struct Clamped {
   Clamped(const AccuracyQuery& query, double lower, double upper)
@@ -243,43 +235,21 @@ double search(const AccuracyQuery& query, double lower, double upper, double hig
       const Clamped<Real> release(query, lower, upper);
       const Real alpha(query.alpha.value());
       const auto is_rare = [&](const Real& miss) { return sign(miss - alpha) <= 0; };
-      const ClampedMiss<Real, decltype(is_rare)> misses(release.ratio, release.l, release.u, is_rare);
+      const ClampedMiss<Real, decltype(is_rare)> misses(query.noise.kind, release.ratio, release.l, release.u,
+                                                        is_rare);
       return misses.allows(Real::scaled(a, -exponent));
     });
   };
-  const auto bits = [](double x) { return std::bit_cast<std::int64_t>(x); };
-  const auto value = [](std::int64_t b) { return std::bit_cast<double>(b); };
   if (reached(0.0)) return 0;
-  std::int64_t below = 0;           // not reached
-  std::int64_t above = bits(high);  // reached
-  if (above - below <= 1 || !reached(value(above - 1))) return high;
+  if (high == 0 || !reached(std::nextafter(high, 0.0))) return high;
 
-  // Certified steps away from a guess, doubling, and then a bisection.
   const auto shift = static_cast<int>(-exponent);
-  const double guess = std::ldexp(
-      approximate_accuracy(std::ldexp(query.noise.scale.up(), shift), std::ldexp(lower, shift),
-                           std::ldexp(upper, shift), query.alpha.value().get_d(), std::ldexp(high, shift)),
-      -shift);
-  std::int64_t probe = std::clamp(bits(guess), below + 1, std::max(above - 1, below + 1));
-  std::int64_t step = 1;
-  bool down = false;
-  bool up = false;
-  while (above - below > 1) {
-    if (reached(value(probe))) {
-      above = probe;
-      down = true;
-    } else {
-      below = probe;
-      up = true;
-    }
-    if ((down && up) || step >= above - below) {
-      probe = below + (above - below) / 2;
-    } else {
-      probe = down ? above - step : below + step;
-      if (step < std::int64_t{1} << 58) step *= 4;
-    }
-  }
-  return value(above);
+  const double guess =
+      std::ldexp(approximate_accuracy(query.noise.kind, std::ldexp(query.noise.scale.up(), shift),
+                                      std::ldexp(lower, shift), std::ldexp(upper, shift),
+                                      query.alpha.value().get_d(), std::ldexp(high, shift)),
+                 -shift);
+  return least_double(reached, guess, high);
 }
 
 // (upper - lower) / 2^halvings, rounded up.
@@ -357,9 +327,10 @@ double clamped_accuracy(const AccuracyQuery& query) {
   const double lower = *query.noise.lower;
   const double upper = *query.noise.upper;
   const double range = width(lower, upper);
-  const bool laplace = query.noise.kind != NoiseKind::geometric;
+  const bool continuous = query.noise.kind != NoiseKind::geometric;
+  const bool one_sided_is_known = query.noise.kind == NoiseKind::exact;
   std::optional<double> one_sided;
-  if (laplace) one_sided = one_sided_accuracy(query, lower, upper);
+  if (one_sided_is_known) one_sided = one_sided_accuracy(query, lower, upper);
   if (one_sided) {
     const double a = with_rounding_error(*one_sided, query);
     if (is_below_unclamped(a, query)) return std::min(a, range);
@@ -369,9 +340,11 @@ double clamped_accuracy(const AccuracyQuery& query) {
   const TightAccuracy tight = unclamped_accuracy(query);
   const double most = std::min(tight.in_all, range);
   if (is_far(tight.of_noise, query, lower, upper)) return most;
+  // Of Laplace noise half the range is allowed here: see one_sided_accuracy.
+  double most_of_noise = std::min(tight.of_noise, range);
+  if (one_sided_is_known) most_of_noise = std::min(most_of_noise, width(lower, upper, 1));
   const double a =
-      laplace ? search(query, lower, upper, std::min({tight.of_noise, range, width(lower, upper, 1)}))
-              : clamped_geometric(query, lower, upper);
+      continuous ? search(query, lower, upper, most_of_noise) : clamped_geometric(query, lower, upper);
   return std::min(with_rounding_error(a, query), most);
 }
 

@@ -8,6 +8,7 @@
 
 #include "numeric/shared/certified.h"
 #include "numeric/shared/float_environment.h"
+#include "numeric/shared/normal_guess.h"
 #include "snapdp/error.h"
 #include "snapdp/numeric/dyadic.h"
 
@@ -119,14 +120,6 @@ Rational log_ratio(const Rational& a, const Rational& b, long bits) {
   return lower_end(log(Wide(Rational(a / b))));
 }
 
-double log_of(const Rational& value) {
-  signed long above = 0;
-  signed long below = 0;
-  const double numerator = mpz_get_d_2exp(&above, value.get_num_mpz_t());
-  const double denominator = mpz_get_d_2exp(&below, value.get_den_mpz_t());
-  return std::log(numerator / denominator) + static_cast<double>(above - below) * 0.6931471805599453;
-}
-
 // Whether a point is on the side of the root where delta(point) <= delta, where that is certain.
 std::optional<bool> keeps(const Enclosure& found, const Rational& delta) {
   if (found.upper <= delta) return true;
@@ -139,7 +132,7 @@ std::optional<bool> keeps(const Enclosure& found, const Rational& delta) {
 Rational newton_epsilon(const Rational& rho, const Rational& delta, long bits) {
   // rho + 2 sqrt(rho ln(1/delta)) is enough (Bun and Steinke 2016, Proposition 1.3).
   const double size = to_double_up(rho);
-  Rational epsilon(size + 2 * std::sqrt(size * -log_of(delta)));
+  Rational epsilon(size + 2 * std::sqrt(size * -guess_log(delta)));
   for (int i = 0; i < 300; ++i) {
     const Evaluated at = evaluate(rho, epsilon, bits);
     if (at.delta.lower <= 0 || at.by_epsilon <= 0) {
@@ -158,7 +151,7 @@ Rational newton_epsilon(const Rational& rho, const Rational& delta, long bits) {
 
 // Newton's method for ln delta as a function of ln rho, kept between two points that are known to be on either side.
 Rational newton_rho(const Rational& epsilon, const Rational& delta, long bits) {
-  const double log_rate = -log_of(delta);
+  const double log_rate = -guess_log(delta);
   const double loss = to_double_down(epsilon);
   const double root = loss / (std::sqrt(log_rate + loss) + std::sqrt(log_rate));
   // delta(epsilon) <= delta(0) <= mu / sqrt(2 pi).
@@ -241,7 +234,7 @@ Enclosure gaussian_epsilon(const Rational& rho, const Rational& delta) {
     if (const auto found = certain(newton_epsilon(rho, delta, bits), false, is_inside)) return *found;
   }
   const double size = to_double_up(rho);
-  return {0, Rational(size + 2 * std::sqrt(size * -log_of(delta))) * Rational(1.0625)};
+  return {0, Rational(size + 2 * std::sqrt(size * -guess_log(delta))) * Rational(1.0625)};
 }
 
 Enclosure gaussian_largest_rho(const Rational& epsilon, const Rational& delta) {

@@ -86,7 +86,9 @@ void mechanism_internal::check_grid(Grid grid) {
 void mechanism_internal::check_shape(const Noise& noise) {
   if (!(noise.scale.up() > 0) || !std::isfinite(noise.scale.up())) {
     refuse("scale", to_string(noise.scale.up()),
-           "must be positive and finite; the scale of the noise is sensitivity / epsilon");
+           noise.kind == NoiseKind::gaussian
+               ? "must be positive and finite: the standard deviation of the noise"
+               : "must be positive and finite; the scale of the noise is sensitivity / epsilon");
   }
   check_grid(noise.grid);
   if (noise.kind == NoiseKind::geometric && noise.grid != Grid(0)) {
@@ -181,14 +183,13 @@ double OutputLaw::quantile(const Rational& p) const {
     const OutputTails<Real> tails(noise_, clamped_);
     const Real one(1.0);
     const Real below = tails.below(one);
-    const Real target(p);
-    if (sign(below - target) >= 0) {
-      // Down to the last i with P(M <= m - i) = B q^(i-1) >= p.
-      const Real i = floor(tails.ratio() * log(below / target)) + one;
+    if (sign(below - Real(p)) >= 0) {
+      // Down to the last i with P(M <= m - i) >= p: the first n with P(M <= m - 1 - n) < p.
+      const Real i = tails.steps_until_rare(below, {{}, one}, p, true);
       return round_nearest(tails.center() - i, 0);
     }
-    // Up to the first i with P(M > m + i) = A q^i <= 1 - p.
-    const Real i = steps_down_to(tails.above(one), Real(Rational(1 - p)), tails.ratio());
+    // Up to the first i with P(M > m + i) <= 1 - p.
+    const Real i = tails.steps_until_rare(tails.above(one), {one, {}}, Rational(1 - p));
     return round_nearest(tails.center() + i, 0);
   });
   double output = std::ldexp(index, static_cast<int>(noise_.grid.exponent()));
@@ -253,9 +254,9 @@ double OutputLaw::miss(const Rational& a) const {
   });
 }
 
-// Without clamps the errors are |f|, 1 - |f|, 1 + |f|, 2 - |f| ..., on alternating sides. With C the larger of the
-// two first tails' partners (the one beyond the side the value leans to),
-//   P(error > j + |f|) = (A + B) q^j,   P(error > j - |f|) = (A q + B) q^(j-1) for f >= 0, (B q + A) q^(j-1) for f < 0.
+// Without clamps the errors are |f|, 1 - |f|, 1 + |f|, 2 - |f| ..., on alternating sides. With A(j) = P(M >= m + j) and
+// B(j) = P(M <= m - j),
+//   P(error > n + |f|) = A(n+1) + B(n+1),   P(error > n + 1 - |f|) = A(n+2) + B(n+1) for f >= 0, B(n+2) + A(n+1) for f < 0.
 // Up to the nearer bound clamping changes nothing; from there on only the other side can miss.
 double OutputLaw::accuracy(const FailureRate& alpha) const {
   const FloatEnvironment environment;
@@ -272,10 +273,12 @@ double OutputLaw::accuracy(const FailureRate& alpha) const {
     const Real lean = leans_up ? f : -f;
     const Real above = tails.above(one);
     const Real below = tails.below(one);
-    const Real q = exp(-tails.inverse_ratio());
-    const Real outer = steps_down_to(above + below, limit, tails.ratio()) + lean;
-    const Real mixed = leans_up ? above * q + below : below * q + above;
-    const Real inner = steps_down_to(mixed, limit, tails.ratio()) + one - lean;
+    const Real two(2.0);
+    const Real outer = tails.steps_until_rare(above + below, {one, one}, alpha.value()) + lean;
+    const Real mixed = leans_up ? tails.above(two) + below : tails.below(two) + above;
+    const Real inner =
+        tails.steps_until_rare(mixed, {leans_up ? two : one, leans_up ? one : two}, alpha.value()) + one -
+        lean;
     const auto lesser = [](const Real& a, const Real& b) { return sign(a - b) <= 0 ? a : b; };
     const auto greater = [](const Real& a, const Real& b) { return sign(a - b) >= 0 ? a : b; };
     Real a = lesser(outer, inner);
@@ -296,7 +299,10 @@ double OutputLaw::accuracy(const FailureRate& alpha) const {
         a = nearer;
         // Unless even all of the far side is rare enough, the one at `offset` included.
         if (sign(offset) < 0 || sign(one - near_tail - limit) > 0) {
-          a = greater(a, steps_down_to(far_tail, limit, tails.ratio()) + offset);
+          const typename OutputTails<Real>::Sides far_side = upper_first
+                                                                 ? typename OutputTails<Real>::Sides{{}, one}
+                                                                 : typename OutputTails<Real>::Sides{one, {}};
+          a = greater(a, tails.steps_until_rare(far_tail, far_side, alpha.value()) + offset);
         }
         if (noise_.upper && noise_.lower) a = lesser(a, upper_first ? to_lower : to_upper);
       }
@@ -348,6 +354,11 @@ OutputLaw::Table OutputLaw::table(double least_below, double least_above,
     return round_up(in_steps<Real>(noise_.scale.up(), noise_.grid), 0);
   });
   const auto reach = [&](double least) {
+    // P(M = m + j) is below the density at j - 1/2, e^(-z^2/2) / (2.5 ratio), and below e^(-z^2/2).
+    if (noise_.kind == NoiseKind::gaussian)
+      return std::ceil(ratio * std::sqrt(2 * std::max(0.0, -std::log(least) -
+                                                               std::log(std::max(2.5 * ratio, 1.0))))) +
+             2;
     return std::ceil(ratio * std::max(0.0, -std::log(least) - std::log(std::max(ratio, 0.25)))) + 2;
   };
   // Beyond 2^53 the next index is no double, and no output.
@@ -388,20 +399,20 @@ OutputLaw::Table OutputLaw::table(double least_below, double least_above,
   return table;
 }
 
-// On the half step of the grid that y lies in, at distances p and r from its ends, P(out <= x) is the Laplace
-// probability up to one end while x runs to the other: the difference is its mass. Any other half step has less.
-double OutputLaw::distance_to_laplace() const {
+// On the half step of the grid that y lies in, at distances p and r from its ends, P(out <= x) is the probability of the
+// continuous noise up to one end while x runs to the other: the difference is its mass. Any other half step has less, as
+// the density falls on both sides of y.
+double OutputLaw::distance_to_continuous() const {
   const FloatEnvironment environment;
   if (noise_.kind == NoiseKind::geometric) {
-    refuse("noise", "geometric", "the distance to Laplace noise is that of rounding it to the grid");
+    refuse("noise", "geometric", "it is no continuous noise that is rounded to a grid");
   }
   return certify([&](auto zero) {
     using Real = decltype(zero);
     const OutputTails<Real> tails(noise_, clamped_);
     const Real half(0.5);
     const Real p = sign(tails.fraction()) >= 0 ? tails.fraction() : tails.fraction() + half;
-    const Real mass = -expm1(-p / tails.ratio()) - expm1(-(half - p) / tails.ratio());
-    return round_nearest(ldexp(mass, -1), 0);
+    return round_nearest(tails.mass(p) + tails.mass(half - p), 0);
   });
 }
 

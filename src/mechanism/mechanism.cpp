@@ -1,5 +1,7 @@
 #include "snapdp/mechanism/mechanism.h"
 
+#include <type_traits>
+
 #include "mechanism/option_checks.h"
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
@@ -14,12 +16,16 @@ namespace {
   throw Error(ErrorCode::invalid_argument, parameter, message);
 }
 
-std::variant<Snapping, PrecisionSnapping, Geometric> chosen(const MechanismOptions& options) {
+std::variant<Snapping, PrecisionSnapping, Geometric, Gaussian> chosen(const MechanismOptions& options) {
   if (options.coordinates == 0)
     refuse("coordinates", "coordinates = 0: must be at least 1: how many numbers may differ");
   if (options.noise != NoiseKind::notes && options.precision) {
     refuse("precision", "precision = " + std::to_string(*options.precision) +
                             ": exact mode has no precision; leave it out, or choose mode = \"precision\"");
+  }
+  if (options.noise != NoiseKind::gaussian && options.scale) {
+    refuse("scale", "scale = " + to_string(*options.scale) +
+                        ": follows from epsilon; leave it out, or choose Gaussian noise");
   }
   switch (options.noise) {
     case NoiseKind::geometric:
@@ -43,10 +49,16 @@ std::variant<Snapping, PrecisionSnapping, Geometric> chosen(const MechanismOptio
                    "\": precision mode has the notes' grid; leave the grid out, or choose exact mode");
       }
       return PrecisionSnapping(options);
+    case NoiseKind::gaussian:
+      return Gaussian(options);
     case NoiseKind::exact:
       break;
   }
   return Snapping(options);
+}
+
+[[noreturn]] void refuse_loss() {
+  refuse("noise", "noise = \"gaussian\": no epsilon holds at delta 0; ask for rho(), or for a delta: gaussian_delta()");
 }
 
 }  // namespace
@@ -58,14 +70,28 @@ const Noise& Mechanism::noise() const {
 }
 
 const Rational& Mechanism::epsilon() const {
-  return std::visit([](const auto& mechanism) -> const Rational& { return mechanism.epsilon(); }, mechanism_);
+  return std::visit(
+      [](const auto& mechanism) -> const Rational& {
+        if constexpr (std::is_same_v<std::decay_t<decltype(mechanism)>, Gaussian>) {
+          refuse_loss();
+        } else {
+          return mechanism.epsilon();
+        }
+      },
+      mechanism_);
 }
 
 Rational Mechanism::loss_bound(const Rational& distance, std::size_t differing) const {
   const FloatEnvironment environment;
   if (const auto* precision = std::get_if<PrecisionSnapping>(&mechanism_))
     return precision->loss_bound(distance, differing);
+  if (kind() == NoiseKind::gaussian) refuse_loss();
   return mechanism_internal::option_checks::checked_distance(distance) / noise().scale.exact();
+}
+
+std::optional<Rational> Mechanism::rho() const {
+  const auto* gaussian = std::get_if<Gaussian>(&mechanism_);
+  return gaussian != nullptr ? std::optional(gaussian->rho()) : std::nullopt;
 }
 
 bool Mechanism::loss_is_proved() const {
@@ -153,6 +179,9 @@ Rational epsilon_of_notes(const MechanismOptions& options, const Rational& accur
 Rational epsilon_for_accuracy(const MechanismOptions& options, const Rational& accuracy,
                               const FailureRate& alpha) {
   const FloatEnvironment environment;
+  if (options.noise == NoiseKind::gaussian) {
+    refuse("noise", "noise = \"gaussian\": an accuracy gives its scale and not an epsilon; use scale_for_accuracy()");
+  }
   if (options.noise == NoiseKind::notes) return epsilon_of_notes(options, accuracy, alpha);
   EpsilonQuery query{.sensitivity = options.sensitivity.rational(), .accuracy = accuracy, .alpha = alpha};
   query.grid = options.grid;

@@ -29,6 +29,7 @@ std::string mode_name(NoiseKind kind) {
 }
 
 std::string noise_name(NoiseKind kind) {
+  if (kind == NoiseKind::gaussian) return "gaussian";
   return kind == NoiseKind::geometric ? "geometric" : "laplace";
 }
 

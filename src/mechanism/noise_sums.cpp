@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "numeric/shared/float_environment.h"
+#include "snapdp/error.h"
 
 namespace snapdp::mechanism_internal {
 
@@ -294,6 +295,10 @@ double error_of(const std::vector<Sum>& sums, double alpha, const JointTail& joi
 ErrorLaw::ErrorLaw(const Noise& noise, const OutputRange& values, bool integers)
     : scale(noise.scale.up()), kind(noise.kind), grid(noise.grid.spacing().to_double_up()) {
   const FloatEnvironment environment;
+  if (kind == NoiseKind::gaussian) {
+    throw Error(ErrorCode::invalid_argument, "noise",
+                "noise = \"gaussian\": the tails of its weighted sums are not known here; use Laplace noise");
+  }
   drift = to_double_up(Rational(noise.arithmetic_error() + noise.output_error()));
   off = kind == NoiseKind::geometric ? std::min(1.0, 0.5 + 1 / (8 * scale))
                                      : (grid / 2 + drift) * (1 + 0x1p-50);

@@ -15,4 +15,7 @@ namespace snapdp::mechanism_internal {
 // that does not decide takes another word.
 Integer snap_slowly(const Dyadic& fraction, double scale, Grid grid, std::uint64_t word, WordSource& words);
 
+// The same with Gaussian noise: floor(fraction + S * (scale / grid) * Phi^-1(U / 2) + 1/2).
+Integer normal_slowly(const Dyadic& fraction, double scale, Grid grid, std::uint64_t word, WordSource& words);
+
 }  // namespace snapdp::mechanism_internal

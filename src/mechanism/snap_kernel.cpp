@@ -1,6 +1,7 @@
 #include "mechanism/snap_kernel.h"
 
 #include <cstring>
+#include <iterator>
 
 #include "numeric/shared/float_environment.h"
 #include "numeric/shared/targets.h"

@@ -6,7 +6,7 @@
 // address depends on a word, a value or a result; there are no tables.
 //
 // In units of the grid, with r = scale / grid and f = value / grid - (an integer nearest to it), a sample is
-// that integer plus floor(y + 1/2), y = f + S r ln U. The kernel computes Y with |Y - y| < margin(r) and
+// that integer plus floor(y + 1/2), y = f + S r ln U (Gaussian noise below). The kernel computes Y with |Y - y| < margin(r) and
 // accepts k = (the integer nearest to Y) when |Y - k| <= 1/2 - margin(r): then k - 1/2 < y < k + 1/2.
 //
 // Error bound. u = 2^-53 bounds the relative error of one rounding.
@@ -62,11 +62,41 @@ inline constexpr double ln_polynomial[] = {0x1.ffffffffff9dap0, 0x1.555555582d5d
                                            0x1.249500c7fb8fp-2, 0x1.c5eba209984ap-3,  0x1.9425bbbf0b668p-3};
 inline constexpr double ln2 = 0x1.62e42fefa39efp-1;
 
-// The largest |Y - y|, in units of the grid.
+// The largest |Y - y| of Laplace noise, in units of the grid.
 constexpr double margin(double ratio) {
   return ratio * 0x1.bdp-46 + 0x1p-52;
 }
 static_assert(ln_error_bound + 25 * 0x1p-53 < 0x1.bcp-46);
+
+// Gaussian noise: in the place of ln U stands Phi^-1(U / 2), a smooth function of it, evaluated as a polynomial in u =
+// (c L - d) / (L + d), L = -ln U, which maps the L in question, from 0 to 12.4785, to u between -1 and 1.
+//
+//   (1) normal_approximation_bound  |P(u(-ln V)) - (-Phi^-1(V / 2))| for exact u and P: proved by
+//                                   tests/mechanism/normal_kernel_test.cpp, in certified arithmetic
+//   (2) normal_rounding_bound       L is off by ln_error_bound at most, and d Phi^-1(e^-L / 2) / dL < 1.26 in magnitude:
+//                                   < 2.8e-14. c L - d and L + d round by 24 u and 17 u at most, and u by 5 u
+//                                   altogether; |P'(u)| < 5.2 there: < 3e-15. Horner's rule: 46 u sum |c_i|, the sum being
+//                                   below 4.7: < 2.5e-14
+// The rest is as above with |Phi^-1(U / 2)| < 4.48 for |ln U| < 12.49, so that fewer u are lost.
+inline constexpr double normal_polynomial[] = {
+    0x1.cb117353fd641p+0, 0x1.e3ced34e5f9a8p+0, 0x1.8dd2e53e25e53p-2, 0x1.3fe85c7308e46p-2,
+    0x1.8bcd111fb81bap-4, 0x1.46e7a593e5e0fp-4, 0x1.b0d6477a2553fp-6, 0x1.77b97aa324844p-6,
+    0x1.eb823a552b1bdp-8, 0x1.c89bf7a9b220dp-8, 0x1.177eef5324bb9p-9, 0x1.28d7d0957f0efp-9,
+    0x1.6bab6b8265f2dp-11, 0x1.15cc7a5c5ed8ap-11, 0x1.cd3e089d0cf97p-18, 0x1.42aeddf4fbd07p-11,
+    0x1.2b9a9315a6a8bp-12, -0x1.c14fcc262910bp-12, -0x1.ab4fb05e4d822p-13, 0x1.ec00f1f730336p-12,
+    0x1.e3e6386df3bf7p-14, -0x1.c7de5af858769p-13, -0x1.bfe4b1d8595c2p-16, 0x1.f10462a816556p-15};
+inline constexpr double normal_slope = 1.71875;  // c
+inline constexpr double normal_shift = 4.5;      // d
+inline constexpr double normal_approximation_bound = 4.6e-12;
+inline constexpr double normal_rounding_bound = 5.6e-14;
+inline constexpr double normal_error_bound = 0x1.0p-37;
+static_assert(normal_approximation_bound + normal_rounding_bound < normal_error_bound);
+
+// The largest |Y - y| of Gaussian noise, in units of the grid.
+constexpr double normal_margin(double ratio) {
+  return ratio * 0x1.01p-37 + 0x1p-52;
+}
+static_assert(normal_error_bound + 25 * 0x1p-53 < 0x1.01p-37);
 
 // Beyond these the fast path is not used: with the ratio above nothing much is accepted; above the others,
 // noise or a multiple of the grid might overflow before the bounds are applied.

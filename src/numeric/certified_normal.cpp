@@ -3,33 +3,46 @@
 #include <cmath>
 #include <vector>
 
+#include <string.h>  // explicit_bzero
+
 #include "numeric/shared/certified.h"
+#include "numeric/shared/normal_tail.h"
 
 namespace snapdp::numeric_internal::certified {
 
 namespace {
 
+// Tails are also computed of secret numbers.
+class WipedReal : public Real {
+ public:
+  using Real::Real;
+  WipedReal(const WipedReal&) = delete;
+  WipedReal(WipedReal&&) = default;
+  WipedReal& operator=(const WipedReal&) = delete;
+  ~WipedReal() { explicit_bzero(mpfr_custom_get_significand(get()), mpfr_custom_get_size(bits())); }
+};
+
 // P(0 <= Z <= z), z >= 0, by a series of positive terms that takes about z^2 of them:
 //   phi(z) (z + z^3 / 3 + z^5 / (3 5) + ...),  phi(z) = e^(-z^2/2) / sqrt(2 pi).
 // To so many bits that `bits` are left when it is taken from 1/2.
 struct Ends {
-  Real low;
-  Real high;
+  WipedReal low;
+  WipedReal high;
 };
 
 Ends mass_by_series(mpfr_srcptr z, mpfr_prec_t bits) {
   constexpr mpfr_rnd_t near = MPFR_RNDN;
   const double size = mpfr_get_d(z, near);
   const auto work = bits + static_cast<mpfr_prec_t>(size * size * 0.73) + 32;
-  Ends result{Real(work), Real(work)};
+  Ends result{WipedReal(work), WipedReal(work)};
   if (mpfr_zero_p(z) != 0) {
     mpfr_set_zero(result.low.get(), 1);
     mpfr_set_zero(result.high.get(), 1);
     return result;
   }
-  Real square(work);
-  Real term(work);
-  Real sum(work);
+  WipedReal square(work);
+  WipedReal term(work);
+  WipedReal sum(work);
   mpfr_sqr(square.get(), z, near);
   mpfr_set(term.get(), z, near);
   mpfr_set(sum.get(), term.get(), near);
@@ -44,7 +57,7 @@ Ends mass_by_series(mpfr_srcptr z, mpfr_prec_t bits) {
                   mpfr_get_exp(term.get()) < mpfr_get_exp(sum.get()) - static_cast<mpfr_exp_t>(work) - 1))
       break;
   }
-  Real density(work);
+  WipedReal density(work);
   mpfr_div_2ui(square.get(), square.get(), 1, near);
   mpfr_neg(square.get(), square.get(), near);
   mpfr_exp(density.get(), square.get(), near);
@@ -55,7 +68,7 @@ Ends mass_by_series(mpfr_srcptr z, mpfr_prec_t bits) {
   mpfr_div(sum.get(), sum.get(), density.get(), near);
   // Roundings, each a relative 2^-work: three a term, of which they are at most those of the last, z^2 / 2 of z^2 in the
   // exponential, a few at the end, and what the series leaves out.
-  Real error(64);
+  WipedReal error(64);
   mpfr_set_d(error.get(), 4 * static_cast<double>(count) + size * size + 32, MPFR_RNDU);
   mpfr_mul(error.get(), error.get(), sum.get(), MPFR_RNDU);
   mpfr_div_2ui(error.get(), error.get(), static_cast<unsigned long>(work), MPFR_RNDU);
@@ -81,7 +94,7 @@ void tail_bound(mpfr_ptr result, mpfr_srcptr z, mpfr_rnd_t direction) {
     return;
   }
   if (is_far(size, bits)) {
-    Real x(bits + 16);
+    WipedReal x(bits + 16);
     const mpfr_rnd_t other = direction == MPFR_RNDU ? MPFR_RNDD : MPFR_RNDU;
     mpfr_set_ui(x.get(), 2, MPFR_RNDN);
     mpfr_sqrt(x.get(), x.get(),
@@ -92,26 +105,29 @@ void tail_bound(mpfr_ptr result, mpfr_srcptr z, mpfr_rnd_t direction) {
     return;
   }
   const Ends mass = mass_by_series(z, bits);
-  Real half(8);
+  WipedReal half(8);
   mpfr_set_d(half.get(), 0.5, MPFR_RNDN);
   mpfr_sub(result, half.get(), direction == MPFR_RNDU ? mass.low.get() : mass.high.get(), direction);
 }
 
-// The same for any z.
-void any_tail_bound(mpfr_ptr result, mpfr_srcptr z, mpfr_rnd_t direction) {
-  if (mpfr_sgn(z) >= 0) return tail_bound(result, z, direction);
-  Real minus(mpfr_get_prec(z));
+}  // namespace
+
+}  // namespace snapdp::numeric_internal::certified
+
+void snapdp::numeric_internal::normal_tail_bound(mpfr_ptr result, mpfr_srcptr z, mpfr_rnd_t direction) {
+  if (mpfr_sgn(z) >= 0) return certified::tail_bound(result, z, direction);
+  certified::WipedReal minus(mpfr_get_prec(z));
   mpfr_neg(minus.get(), z, MPFR_RNDN);
-  tail_bound(result, minus.get(), direction == MPFR_RNDU ? MPFR_RNDD : MPFR_RNDU);
+  certified::tail_bound(result, minus.get(), direction == MPFR_RNDU ? MPFR_RNDD : MPFR_RNDU);
   mpfr_ui_sub(result, 1, result, direction);
 }
 
-}  // namespace
+namespace snapdp::numeric_internal::certified {
 
 Wide normal_tail(const Wide& a) {
   Wide result;
-  any_tail_bound(result.low_.get(), a.high_.get(), MPFR_RNDD);
-  any_tail_bound(result.high_.get(), a.low_.get(), MPFR_RNDU);
+  normal_tail_bound(result.low_.get(), a.high_.get(), MPFR_RNDD);
+  normal_tail_bound(result.high_.get(), a.low_.get(), MPFR_RNDU);
   return result;
 }
 
@@ -279,11 +295,27 @@ Fast normal_mass(const Fast& a) {
   return Fast(0.5) - normal_tail(a);
 }
 
-Fast sin_of_turns(const Fast&) {
-  throw Undecided();
+// Of |x| <= pi / 2 + 2^-20, after taking off half turns: x - x^3 / 3! + ..., of which what is left out is less than the
+// first term of it.
+Fast sin_of_turns(const Fast& a) {
+  if (!(std::fabs(a.hi_) < 0x1p20 && a.radius_ < 0x1p-40)) throw Undecided();
+  const double halves = std::nearbyint(2 * a.hi_);
+  const Fast rest = a - Fast(halves / 2);
+  const Fast x = ldexp(Fast::pi() * rest, 1);
+  if (x.hi_ == 0 && x.lo_ == 0 && x.radius_ == 0) return Fast();
+  const Fast square = x * x;
+  Fast term = x;
+  Fast sum = x;
+  for (int n = 1; std::fabs(term.hi_) > std::fabs(x.hi_) * 0x1p-108; ++n) {
+    if (n > 40) throw Undecided();
+    term = -(term * square / Fast(2.0 * n * (2.0 * n + 1)));
+    sum = sum + term;
+  }
+  sum = widened(sum, term);
+  return std::fmod(halves, 2) != 0 ? -sum : sum;
 }
-Fast cos_of_turns(const Fast&) {
-  throw Undecided();
+Fast cos_of_turns(const Fast& a) {
+  return sin_of_turns(a + Fast(0.25));
 }
 
 Fast widened(const Fast& a, const Fast& by) {

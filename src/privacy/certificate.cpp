@@ -55,6 +55,9 @@ void check(const Noise& noise) {
     refuse("sensitivity", "sensitivity = " + to_string(noise.sensitivity) +
                               ": must be greater than 0; what no row can move has no loss");
   }
+  if (noise.kind == NoiseKind::gaussian) {
+    refuse("noise", "noise = \"gaussian\": no loss bounds it at delta 0; ask for a delta: gaussian_delta()");
+  }
   check_bound("lower", noise.lower);
   check_bound("upper", noise.upper);
   if (noise.lower && noise.upper && *noise.lower >= *noise.upper) {

@@ -194,6 +194,9 @@ void check_question(const DilationQuestion& question, const Rational& value) {
            " = \"geometric\": dilation looks at all numbers up to the sensitivity apart, and geometric noise "
            "is private for integers only");
   }
+  if (noise.kind == NoiseKind::gaussian) {
+    refuse("noise", " = \"gaussian\": dilation is about Laplace noise; gaussian_delta() gives delta exactly");
+  }
   if (noise.kind == NoiseKind::notes) {
     refuse(
         "noise",

@@ -68,9 +68,9 @@ double clamped(AccuracyQuery query, std::optional<double> lower, std::optional<d
 TEST(Accuracy, KnownValues) {
   const AccuracyQuery query{.noise = {.scale = 1, .grid = Grid(0)}, .alpha = 0.05};
   EXPECT_NEAR(tight_accuracy(query), 3.40755, 5e-6);
-  EXPECT_DOUBLE_EQ(laplace_accuracy(query), std::log(20));
+  EXPECT_DOUBLE_EQ(continuous_accuracy(query), std::log(20));
   EXPECT_DOUBLE_EQ(conservative_accuracy(query), std::log(20) + 0.5);
-  EXPECT_EQ(laplace_accuracy(query), oracle::log(Number(20.0)).up());
+  EXPECT_EQ(continuous_accuracy(query), oracle::log(Number(20.0)).up());
   EXPECT_EQ(conservative_accuracy(query), (oracle::log(Number(20.0)) + Number(0.5)).up());
 }
 
@@ -79,8 +79,8 @@ TEST(Accuracy, AutomaticGridIsNearlyLaplace) {
     const AccuracyQuery query{
         .noise = {.scale = scale, .grid = GridChoice::automatic().resolve(Rational(scale), false)},
         .alpha = 0.05};
-    EXPECT_LE(tight_accuracy(query), 1.001 * laplace_accuracy(query));
-    EXPECT_LE(conservative_accuracy(query), 1.001 * laplace_accuracy(query));
+    EXPECT_LE(tight_accuracy(query), 1.001 * continuous_accuracy(query));
+    EXPECT_LE(conservative_accuracy(query), 1.001 * continuous_accuracy(query));
   }
 }
 
@@ -96,7 +96,7 @@ TEST(Accuracy, TightIsTheLeastDoubleThatNoValueMisses) {
     const double tight = tight_accuracy({.noise = {.scale = scale, .grid = grid}, .alpha = alpha});
     ASSERT_TRUE(is_least(tight, scale, grid, alpha)) << scale << " " << to_string(grid) << " " << alpha;
     ASSERT_LE(tight, conservative_accuracy({.noise = {.scale = scale, .grid = grid}, .alpha = alpha}));
-    ASSERT_GE(tight, laplace_accuracy({.noise = {.scale = scale, .grid = grid}, .alpha = alpha}));
+    ASSERT_GE(tight, continuous_accuracy({.noise = {.scale = scale, .grid = grid}, .alpha = alpha}));
     // The miss at what is reported: at most alpha, and where the law is continuous there, alpha itself.
     const double miss = worst_miss({.scale = scale, .grid = grid}, Rational(tight));
     ASSERT_LE(miss, to_double_up(alpha));
@@ -160,7 +160,7 @@ TEST(Accuracy, ScalesWithTheUnit) {
                                .alpha = 0.01};
     EXPECT_EQ(tight_accuracy(scaled), std::ldexp(tight_accuracy(unit), shift));
     EXPECT_EQ(conservative_accuracy(scaled), std::ldexp(conservative_accuracy(unit), shift));
-    EXPECT_EQ(laplace_accuracy(scaled), std::ldexp(laplace_accuracy(unit), shift));
+    EXPECT_EQ(continuous_accuracy(scaled), std::ldexp(continuous_accuracy(unit), shift));
   }
 }
 
@@ -168,8 +168,8 @@ TEST(Accuracy, ExtremeScalesAndGrids) {
   // A grid far finer than the noise: Laplace's accuracy but for the last place.
   for (const long exponent : {-1022L, -300L, -60L}) {
     const AccuracyQuery query{.noise = {.scale = 3, .grid = Grid(exponent)}, .alpha = 0.05};
-    EXPECT_GE(tight_accuracy(query), laplace_accuracy(query));
-    EXPECT_LE(tight_accuracy(query), std::nextafter(laplace_accuracy(query), infinity));
+    EXPECT_GE(tight_accuracy(query), continuous_accuracy(query));
+    EXPECT_LE(tight_accuracy(query), std::nextafter(continuous_accuracy(query), infinity));
   }
   // Noise far below the grid: half a grid step and the next double, unless the tie itself misses rarely
   // enough.
@@ -182,19 +182,19 @@ TEST(Accuracy, ExtremeScalesAndGrids) {
   EXPECT_EQ(conservative_accuracy({.noise = {.scale = 1.7e308, .grid = Grid(1023)}, .alpha = 1e-300}),
             infinity);
   const double subnormal = std::numeric_limits<double>::denorm_min();
-  EXPECT_EQ(laplace_accuracy({.noise = {.scale = subnormal, .grid = Grid(-1074)}, .alpha = 0.05}),
+  EXPECT_EQ(continuous_accuracy({.noise = {.scale = subnormal, .grid = Grid(-1074)}, .alpha = 0.05}),
             3 * subnormal);
 }
 
 TEST(Accuracy, RareFailures) {
   const AccuracyQuery query{.noise = {.scale = 1, .grid = Grid(0)}, .alpha = 1e-300};
   const Rational alpha = parse_rational("1e-300", "alpha");
-  EXPECT_EQ(laplace_accuracy(query), (Number(0.0) - oracle::log(Number(alpha))).up());
+  EXPECT_EQ(continuous_accuracy(query), (Number(0.0) - oracle::log(Number(alpha))).up());
   EXPECT_TRUE(is_least(tight_accuracy(query), 1, Grid(0), alpha));
   EXPECT_LE(tight_accuracy(query), conservative_accuracy(query));
   const AccuracyQuery common{.noise = {.scale = 1, .grid = Grid(0)}, .alpha = Rational(1 - tiny())};
   EXPECT_EQ(tight_accuracy(common), 0.5);
-  EXPECT_GT(laplace_accuracy(common), 0.0);
+  EXPECT_GT(continuous_accuracy(common), 0.0);
 }
 
 TEST(Accuracy, AddsTheStatisticsOwnRoundingAndStopsAtTheRange) {
@@ -208,7 +208,7 @@ TEST(Accuracy, AddsTheStatisticsOwnRoundingAndStopsAtTheRange) {
   query.noise.upper = 1;
   EXPECT_EQ(tight_accuracy(query), 2);
   EXPECT_EQ(conservative_accuracy(query), 2);
-  EXPECT_GT(laplace_accuracy(query), 2);
+  EXPECT_GT(continuous_accuracy(query), 2);
   query.noise.upper = 299;
   EXPECT_LT(tight_accuracy(query), 4);
 }
@@ -235,7 +235,7 @@ TEST(Accuracy, Refusals) {
     const AccuracyQuery query{.noise = {.scale = scale, .grid = Grid(0)}, .alpha = 0.05};
     EXPECT_EQ(refused_parameter([&] { tight_accuracy(query); }), "scale");
     EXPECT_EQ(refused_parameter([&] { conservative_accuracy(query); }), "scale");
-    EXPECT_EQ(refused_parameter([&] { laplace_accuracy(query); }), "scale");
+    EXPECT_EQ(refused_parameter([&] { continuous_accuracy(query); }), "scale");
     EXPECT_EQ(refused_parameter([&] { worst_miss({.scale = scale, .grid = Grid(0)}, 1); }), "scale");
   }
   AccuracyQuery query{.noise = {.scale = 1, .grid = Grid(0)}, .alpha = 0.05};

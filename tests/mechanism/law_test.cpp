@@ -227,7 +227,7 @@ TEST(Law, MomentsOfFineGridsAreLaplaces) {
   const OutputLaw law({.scale = 3, .grid = Grid(-40)}, 0.3);
   EXPECT_NEAR(law.variance(), 18, 1e-13);
   EXPECT_NEAR(law.mean(), 0.3, 1e-15);
-  EXPECT_LT(law.distance_to_laplace(), std::ldexp(1.0, -42));
+  EXPECT_LT(law.distance_to_continuous(), std::ldexp(1.0, -42));
 }
 
 TEST(Law, MissAndAccuracyForAValue) {
@@ -408,7 +408,7 @@ TEST(Law, DistanceToLaplaceIsTheLargestDifference) {
         largest = std::max(largest, std::fabs((output - at).nearest()));
       }
     }
-    ASSERT_NEAR(law.distance_to_laplace(), largest, 1e-15) << describe(c);
+    ASSERT_NEAR(law.distance_to_continuous(), largest, 1e-15) << describe(c);
   }
 }
 

@@ -1,4 +1,4 @@
-// Accuracy of rounded Laplace noise, known before any row is read: an a with P(|out - y| > a) <= alpha,
+// Accuracy of rounded Laplace or Gaussian noise, known before any row is read: an a with P(|out - y| > a) <= alpha,
 // whatever the exact statistic y inside the bounds is.
 //
 //   accuracy_of({mechanism.noise(), 0.05});
@@ -12,7 +12,7 @@
 //   epsilon_for_accuracy({.sensitivity = 1, .accuracy = 4, .alpha = 0.05, .grid = GridChoice::notes()});
 //   epsilon_for_accuracy({.sensitivity = 1, .accuracy = 4, .alpha = 0.05, .integer = true});
 //
-// out = grid floor((y + Laplace(scale)) / grid + 1/2), possibly clamped to public bounds, which only helps.
+// out = grid floor((y + noise) / grid + 1/2), the noise Laplace(scale) or N(0, scale^2), possibly clamped to public bounds, which only helps.
 // Scale, grid and accuracies are in the unit of the statistic. Accuracies are certified: the exact number
 // rounded up to the next double. Functions throw invalid_argument on a scale that is not positive and finite;
 // a rate alpha outside (0, 1) cannot be constructed.
@@ -54,7 +54,8 @@ struct AccuracyQuery {
   std::optional<Grid> values = std::nullopt;
 };
 
-// scale ln(1/alpha) + grid/2, the notes' formula; valid for geometric noise too. With notes' noise, here and
+// scale ln(1/alpha) + grid/2, the notes' formula; valid for geometric noise too. Of Gaussian noise scale z +
+// grid/2, where a standard normal is beyond z in magnitude with probability alpha. With notes' noise, here and
 // below, what its arithmetic and the last rounding to a double may add is included.
 double conservative_accuracy(const AccuracyQuery& query);
 
@@ -69,14 +70,15 @@ double tight_accuracy(const AccuracyQuery& query);
 // that every fraction of the grid occurs, and clamping changes no miss. Not for notes' noise.
 double clamped_accuracy(const AccuracyQuery& query);
 
-// scale ln(1/alpha): Laplace noise without rounding, for comparison. Ignores everything else.
-double laplace_accuracy(const AccuracyQuery& query);
+// scale ln(1/alpha), or scale z: Laplace or Gaussian noise without rounding, for comparison. Ignores
+// everything else.
+double continuous_accuracy(const AccuracyQuery& query);
 
 // The half-width a of an interval with P(|released - exact statistic| > a) <= alpha, for each coordinate.
 struct Accuracy {
   double conservative;
-  double tight;  // at most that
-  double laplace;
+  double tight;    // at most that
+  double laplace;  // of the continuous noise, Laplace's or Gaussian
 };
 Accuracy accuracy_of(const AccuracyQuery& query);
 
@@ -98,6 +100,8 @@ struct EpsilonQuery {
   NoiseKind noise = NoiseKind::exact;
 };
 
+// Not for Gaussian noise: gaussian_epsilon() says what epsilon a scale has at a delta.
+//
 // The least multiple of 2^-60 such that scale sensitivity/epsilon, rounded up to a double, and the grid
 // chosen for it have a tight accuracy, as reported, not above the target. (Integers: of all integers.) Throws
 // invalid_argument when no epsilon reaches the target (with the least target that can be reached), or when

@@ -83,9 +83,10 @@ class OutputLaw {
   // reaches it. Of more than `most` >= 1 outputs the `most` nearest to the value remain.
   Table table(double least_below, double least_above, std::optional<std::size_t> most = std::nullopt) const;
 
-  // The largest difference between P(out <= x) and P(value + Laplace(scale) <= x), over all x and without
-  // clamps: how far the grid takes the law from Laplace's. Not for geometric noise.
-  double distance_to_laplace() const;
+  // The largest difference between P(out <= x) and P(value + noise <= x), over all x and without clamps, the
+  // noise Laplace's or Gaussian before it is rounded: how far the grid takes the law from it. Not for
+  // geometric noise.
+  double distance_to_continuous() const;
 
  private:
   Noise noise_;

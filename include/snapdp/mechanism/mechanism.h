@@ -1,10 +1,11 @@
-// One of the three mechanisms, chosen at run time: what a measurement holds.
+// One of the four mechanisms, chosen at run time: what a measurement holds.
 //
 //   Mechanism exact({.epsilon = Rational(1, 4), .sensitivity = 1, .lower = 0, .upper = 100});
 //   Mechanism notes({.epsilon = 1, .sensitivity = 1, .lower = 0, .upper = 100, .noise = NoiseKind::notes});
 //   Mechanism counts({.epsilon = 1, .sensitivity = 1, .integer = true, .noise = NoiseKind::geometric});
+//   Mechanism normal({.sensitivity = 1, .noise = NoiseKind::gaussian, .scale = 4});
 //
-// Snapping (the default), PrecisionSnapping and Geometric are the mechanisms themselves; their headers say
+// Snapping (the default), PrecisionSnapping, Geometric and Gaussian are the mechanisms themselves; their headers say
 // what each promises. This class only passes on. What is to be known of its noise before it is drawn, noise()
 // tells; see noise.h.
 #pragma once
@@ -14,6 +15,7 @@
 #include <variant>
 
 #include "snapdp/mechanism/accuracy.h"
+#include "snapdp/mechanism/gaussian.h"
 #include "snapdp/mechanism/geometric.h"
 #include "snapdp/mechanism/noise.h"
 #include "snapdp/mechanism/precision_snapping.h"
@@ -24,13 +26,16 @@ namespace snapdp {
 class Mechanism {
  public:
   // Throws invalid_argument naming the option that the chosen mechanism cannot take, or that does not go with
-  // it: a grid or integer outputs in precision mode, a precision in exact mode, geometric noise on reals.
+  // it: a grid or integer outputs in precision mode, a precision in exact mode, geometric noise on reals, a
+  // scale for any but Gaussian noise.
   explicit Mechanism(const MechanismOptions& options);
 
-  const std::variant<Snapping, PrecisionSnapping, Geometric>& variant() const { return mechanism_; }
+  const std::variant<Snapping, PrecisionSnapping, Geometric, Gaussian>& variant() const { return mechanism_; }
 
   const Noise& noise() const;
   NoiseKind kind() const { return noise().kind; }
+  // Throws invalid_argument naming "noise" for Gaussian noise, for which no epsilon holds at delta 0, and so
+  // do the functions of losses: rho() says what it costs.
   const Rational& epsilon() const;
   const Dyadic& sensitivity() const { return noise().sensitivity; }
   double scale() const { return noise().scale.up(); }
@@ -48,12 +53,14 @@ class Mechanism {
   Rational stated_loss() const;
   // Whether stated_loss() is proved.
   bool loss_is_proved() const;
+  // Of zero-concentrated privacy at the sensitivity, exactly: Gaussian noise alone has it.
+  std::optional<Rational> rho() const;
 
   // See the mechanisms.
   Dyadic release(const Dyadic& value, SystemGenerator& generator) const;
 
  private:
-  std::variant<Snapping, PrecisionSnapping, Geometric> mechanism_;
+  std::variant<Snapping, PrecisionSnapping, Geometric, Gaussian> mechanism_;
 };
 
 // The least epsilon, a multiple of 2^-60, with which the mechanism that `options` describe (whose epsilon

@@ -76,13 +76,13 @@ enum class NoiseKind {
 };
 
 // What the keys `mode` and `noise` of specifications, reports and options say of a kind: "exact" or
-// "precision", and "laplace" or "geometric".
+// "precision", and "laplace", "geometric" or "gaussian".
 std::string mode_name(NoiseKind kind);
 std::string noise_name(NoiseKind kind);
 
 // What is asked for. Each mechanism says what it refuses and which options are not about it.
 struct MechanismOptions {
-  Rational epsilon = 0;              // requested privacy loss, > 0
+  Rational epsilon = 0;              // requested privacy loss, > 0; not of Gaussian noise
   Dyadic sensitivity = 0;            // largest distance between neighboring values, > 0, in their unit
   std::optional<double> lower = {};  // public bounds on value and output; either may be absent, but for notes
   std::optional<double> upper = {};  // lower < upper
@@ -95,6 +95,7 @@ struct MechanismOptions {
   std::optional<double> scale = {};
   // Of a vector: how many of its numbers may differ between neighbors. Notes lose something in each of them.
   std::size_t coordinates = 1;
+  std::optional<double> scale = {};  // of Gaussian noise alone, its standard deviation, in place of epsilon
 };
 
 // The scale of noise, exactly.

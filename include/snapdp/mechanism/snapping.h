@@ -60,6 +60,7 @@ struct SnapConstants {
   double lower = 0;         // -infinity when absent
   double upper = 0;         // +infinity when absent
   bool narrow = false;      // both bounds are within 2^50 grid steps of zero
+  bool normal = false;  // the noise is Gaussian
   // Precision mode, narrow only: center + center_rest is c / grid less the nearest integer, exactly.
   double center = 0;
   double center_rest = 0;
@@ -108,9 +109,6 @@ class Snapping {
   static constexpr std::size_t chunk = 4096;
 
  private:
-  const Dyadic& clamp(const Dyadic& value) const;
-  Dyadic sample_slowly(const Dyadic& value, std::uint64_t word, WordSource& words) const;
-
   Rational epsilon_;
   Noise noise_;
   bool integer_ = false;

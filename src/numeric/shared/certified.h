@@ -75,6 +75,7 @@ class Fast {
 
   // A double near the number, for guesses.
   double approximately() const { return hi_; }
+  friend double approximately(const Fast& a) { return a.hi_; }
 
  private:
   Fast(double hi, double lo, double radius) : hi_(hi), lo_(lo), radius_(radius) {}
@@ -131,6 +132,8 @@ class Wide {
   friend Wide cos_of_turns(const Wide& a);
   friend Wide widened(const Wide& a, const Wide& by);
   static Wide pi();
+  // A double near the number, for guesses.
+  friend double approximately(const Wide& a) { return mpfr_get_d(a.low_.get(), MPFR_RNDN); }
   // That new numbers of this thread have.
   static long bits();
 
@@ -155,7 +158,7 @@ Wide normal_tail(const Wide& a);
 // P(0 <= Z <= a) for a >= 0, where Wide has full relative accuracy and Fast an absolute one.
 Fast normal_mass(const Fast& a);
 Wide normal_mass(const Wide& a);
-// sin(2 pi a) and cos(2 pi a), which Fast leaves undecided.
+// sin(2 pi a) and cos(2 pi a).
 Fast sin_of_turns(const Fast& a);
 Wide sin_of_turns(const Wide& a);
 Fast cos_of_turns(const Fast& a);
