@@ -91,11 +91,10 @@ struct MechanismOptions {
   NoiseKind noise = NoiseKind::exact;  // which mechanism a Mechanism is
   // Of notes, p in bits, 8 to 4096; by default enough: PrecisionSnapping::default_precision.
   std::optional<long> precision = {};
-  // Of Gaussian noise its standard deviation, > 0; epsilon is not about it. sensitivity is then that in L2.
-  std::optional<double> scale = {};
   // Of a vector: how many of its numbers may differ between neighbors. Notes lose something in each of them.
   std::size_t coordinates = 1;
-  std::optional<double> scale = {};  // of Gaussian noise alone, its standard deviation, in place of epsilon
+  // Of Gaussian noise alone, its standard deviation, in place of epsilon; sensitivity is then that in L2.
+  std::optional<double> scale = {};
 };
 
 // The scale of noise, exactly.
