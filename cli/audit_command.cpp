@@ -129,6 +129,10 @@ std::string seen(const EventCount& count) {
 }
 
 void audit_claim(const AuditArguments& arguments, const CLI::App& command) {
+  if (arguments.mechanism.noise == "gaussian")
+    refuse("--noise",
+           " = \"gaussian\": no epsilon holds at delta 0, which is what is audited; choose laplace or "
+           "geometric");
   const MechanismQuestion question(arguments.mechanism);
   const Rational epsilon = *question.epsilon;
   const auto [first, second] = pair_of(arguments.values);

@@ -10,6 +10,7 @@
 #include "release/shared/text_table.h"
 #include "snapdp/error.h"
 #include "snapdp/privacy/certificate.h"
+#include "snapdp/privacy/gaussian.h"
 
 namespace snapdp::cli {
 
@@ -78,9 +79,70 @@ std::string verdict(const Certificate& certificate) {
 struct CertifyArguments : MechanismArguments {
   std::string by = "law";
   std::string tolerance;
+  std::string delta;
 };
 
+// Of Gaussian noise, of --scale, --epsilon and --delta two: the third, enclosed.
+void certify_gaussian(const CertifyArguments& arguments) {
+  const auto number = [](const std::string& text, const std::string& option) -> std::optional<Rational> {
+    if (text.empty()) return std::nullopt;
+    return parse_rational(text, option);
+  };
+  if (arguments.mode != "exact") {
+    refuse("--noise",
+           " = \"gaussian\": precision mode is defined for Laplace noise only; choose --mode exact");
+  }
+  const std::optional<Rational> scale = number(arguments.scale, "--scale");
+  const std::optional<Rational> epsilon = number(arguments.epsilon, "--epsilon");
+  const std::optional<Rational> delta = number(arguments.delta, "--delta");
+  if (scale.has_value() + epsilon.has_value() + delta.has_value() != 2)
+    refuse("--delta", ": of --scale, --epsilon and --delta give two, and the third is found");
+  if (arguments.sensitivity.empty())
+    refuse("--sensitivity", ": is missing; give the most that neighboring datasets differ, of vectors in L2");
+  const Rational sensitivity = parse_rational(arguments.sensitivity, "--sensitivity");
+  if (sensitivity <= 0) refuse("--sensitivity", " = " + arguments.sensitivity + ": must be greater than 0");
+  if (epsilon && *epsilon < 0) refuse("--epsilon", " = " + arguments.epsilon + ": must not be negative");
+  const Rational squared = sensitivity * sensitivity;
+  std::string found;
+  Enclosure enclosure;
+  std::optional<Rational> rho;
+  try {
+    if (scale) rho = gaussian_rho(squared, *scale);
+    if (!delta) {
+      found = "delta";
+      enclosure = gaussian_delta(*rho, *epsilon);
+    } else if (!epsilon) {
+      found = "epsilon";
+      enclosure = gaussian_epsilon(*rho, *delta);
+    } else {
+      found = "scale";
+      enclosure = gaussian_scale(squared, *epsilon, *delta);
+    }
+  } catch (const Error& error) {
+    throw Error(error.code(), "--" + error.parameter(), "--" + std::string(error.what()));
+  }
+  constexpr int digits = 30;
+  const std::string low = round_down_to_digits(enclosure.lower, digits);
+  const std::string high = round_up_to_digits(enclosure.upper, digits);
+  const auto given = [](const std::optional<Rational>& value) {
+    return value ? Json(to_string(*value)) : Json();
+  };
+  if (arguments.json) {
+    Json json = {
+        {"noise", "gaussian"},       {"scale", given(scale)}, {"sensitivity", to_string(sensitivity)},
+        {"epsilon", given(epsilon)}, {"delta", given(delta)}, {"rho", given(rho)}};
+    json[found] = Json::array({low, high});
+    write_standard_output(json.dump(2) + "\n");
+    return;
+  }
+  std::string text = found + ": [" + low + ", " + high + "]\n";
+  if (rho) text += "rho: " + to_string(*rho) + "\n";
+  write_standard_output(text);
+}
+
 void certify_mechanism(const CertifyArguments& arguments) {
+  if (arguments.noise == "gaussian" && arguments.by == "law") return certify_gaussian(arguments);
+  if (!arguments.delta.empty()) refuse("--delta", ": applies only with --noise gaussian; leave it out");
   if (arguments.by == "dilation") {
     if (arguments.epsilon.empty() && arguments.scale.empty())
       refuse("--epsilon", ": give --epsilon, --scale, or both: the claim and the noise");
@@ -146,6 +208,8 @@ void add_certify(CLI::App& tool, Commands& commands) {
   add_noise_options(*command, *arguments, "--scale", "values and outputs are clamped to it");
   command->add_option("--scale", arguments->scale, "The scale of the noise, instead of --epsilon")
       ->type_name("S");
+  command->add_option("--delta", arguments->delta, "With --noise gaussian: the delta to allow")
+      ->type_name("D");
   command
       ->add_option("--by", arguments->by,
                    "law: the largest loss; dilation: every set of outputs, by intervals (law)")
@@ -160,6 +224,7 @@ void add_certify(CLI::App& tool, Commands& commands) {
       "  snapdp certify --scale 100 --sensitivity 1 --lower -1 --upper 1 --mode precision "
       "--precision 53 --json\n"
       "  snapdp certify --epsilon 1 --sensitivity 1 --lower 0 --upper 20 --by dilation\n"
+      "  snapdp certify --noise gaussian --scale 4 --sensitivity 1 --delta 1e-6\n"
       "  snapdp certify --scale 1 --epsilon 0.9 --sensitivity 1 --by dilation   (refuted)\n"};
   command->footer(
       "witness: a loss that two values at most the sensitivity apart really have, rounded down. bound: a "
@@ -176,6 +241,11 @@ void add_certify(CLI::App& tool, Commands& commands) {
       "is "
       "at most\n"
       "epsilon. The proofs are in proofs/certify.md.\n"
+      "Gaussian noise has no loss that is never exceeded. Of its --scale (standard deviation), --epsilon and "
+      "--delta give\n"
+      "two: the least third is enclosed, `delta: [low, high]`, and rho = sensitivity^2 / (2 scale^2) of "
+      "zero-concentrated\n"
+      "privacy printed. JSON: the third as [low, high], of 30 digits, low rounded down and high up.\n"
       "--by dilation encloses, for --value or the ends and the middle of the range, the least delta such "
       "that "
       "no set of\n"

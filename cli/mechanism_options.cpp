@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "release/shared/suggestion.h"
 #include "snapdp/error.h"
@@ -31,8 +33,11 @@ std::optional<double> rounded(const std::string& text, const std::string& option
   return value == 0 ? 0.0 : value;
 }
 
-// Exactly when it is a dyadic number, otherwise rounded up: noise for a little more protects what was meant.
-Dyadic sensitivity_of(const std::string& text) {
+// Exactly when it is a dyadic number, otherwise rounded up: noise for a little more protects what was meant. What Gaussian
+// noise does to a value has nothing to do with it.
+Dyadic sensitivity_of(const std::string& text, NoiseKind noise) {
+  if (text.empty() && noise == NoiseKind::gaussian) return 1;
+  if (text.empty()) refuse("--sensitivity", ": is missing; give the most that neighboring datasets differ");
   const Rational exact = positive(text, "--sensitivity");
   const double up = to_double_up(exact);
   if (!std::isfinite(up)) refuse("--sensitivity", " = " + text + ": is beyond the largest double, 1.8e308");
@@ -65,13 +70,18 @@ bool is_second(const std::string& text, const std::string& option, const std::ve
 
 NoiseKind noise_of(const MechanismArguments& arguments) {
   const bool notes = is_second(arguments.mode, "--mode", {"exact", "precision"});
-  const bool geometric = is_second(arguments.noise, "--noise", {"laplace", "geometric"});
-  if (notes && geometric) {
-    refuse("--noise",
-           " = \"geometric\": precision mode is defined for Laplace noise only; choose --mode exact");
+  const std::vector<std::string> names = {"laplace", "geometric", "gaussian"};
+  if (std::find(names.begin(), names.end(), arguments.noise) == names.end()) {
+    refuse("--noise", " = " + quoted_text(arguments.noise) + ": must be " + either_of(names) +
+                          did_you_mean(arguments.noise, names));
+  }
+  if (notes && arguments.noise != "laplace") {
+    refuse("--noise", " = \"" + arguments.noise +
+                          "\": precision mode is defined for Laplace noise only; choose --mode exact");
   }
   if (notes) return NoiseKind::notes;
-  return geometric ? NoiseKind::geometric : NoiseKind::exact;
+  if (arguments.noise == "gaussian") return NoiseKind::gaussian;
+  return arguments.noise == "geometric" ? NoiseKind::geometric : NoiseKind::exact;
 }
 
 std::optional<long> precision_of(const std::string& text) {
@@ -119,14 +129,14 @@ void add_noise_options(CLI::App& command, MechanismArguments& arguments, const s
                        const std::string& bounds) {
   add(command, "--epsilon", arguments.epsilon, "The privacy loss; or give " + epsilon, "E");
   add(command, "--sensitivity", arguments.sensitivity, "The most that neighboring datasets differ", "D");
-  command.get_option("--sensitivity")->required();
   add(command, "--lower", arguments.lower, "The lower end of the range: " + bounds, "L");
   add(command, "--upper", arguments.upper, "The upper end; one end alone clamps on its side", "U");
   add(command, "--grid", arguments.grid, "auto, notes or a power of two such as 2^-10 (auto)", "G");
   add(command, "--mode", arguments.mode, "exact or precision (exact); precision needs the range", "M");
   add(command, "--precision", arguments.precision, "Bits of precision mode (118, or more for a tiny epsilon)",
       "P");
-  add(command, "--noise", arguments.noise, "laplace, or geometric for integer statistics (laplace)", "N");
+  add(command, "--noise", arguments.noise, "laplace, geometric for integer statistics, or gaussian (laplace)",
+      "N");
   command.add_flag("--integer", arguments.integer,
                    "The statistic is an integer, as counts are: accuracies are those of integers");
   command.add_flag("--json", arguments.json, "Print JSON instead of a table");
@@ -135,6 +145,8 @@ void add_noise_options(CLI::App& command, MechanismArguments& arguments, const s
 
 void add_mechanism_options(CLI::App& command, MechanismArguments& arguments, const std::string& bounds) {
   add_noise_options(command, arguments, "--target-accuracy", bounds);
+  add(command, "--scale", arguments.scale, "Of Gaussian noise, in place of --epsilon: its standard deviation",
+      "S");
   add(command, "--value", arguments.value, "A guess at the exact statistic", "V");
   add(command, "--alpha", arguments.alpha, "The probability that an accuracy may be missed (0.05)", "A");
   add(command, "--target-accuracy", arguments.target, "Find the least epsilon that is this accurate", "A");
@@ -145,7 +157,7 @@ void add_mechanism_options(CLI::App& command, MechanismArguments& arguments, con
 MechanismQuestion::MechanismQuestion(const MechanismArguments& arguments)
     : epsilon(positive_if_given(arguments.epsilon, "--epsilon")),
       scale(positive_if_given(arguments.scale, "--scale")),
-      sensitivity(sensitivity_of(arguments.sensitivity)),
+      sensitivity(sensitivity_of(arguments.sensitivity, noise_of(arguments))),
       lower(rounded(arguments.lower, "--lower", to_double_down)),
       upper(rounded(arguments.upper, "--upper", to_double_up)),
       value(rounded(arguments.value, "--value", to_double_nearest)),
@@ -157,6 +169,10 @@ MechanismQuestion::MechanismQuestion(const MechanismArguments& arguments)
       target(positive_if_given(arguments.target, "--target-accuracy")),
       at(not_negative(arguments.at, "--at")),
       gamma(parse_rational(arguments.gamma, "--gamma"), "--gamma") {
+  if (noise == NoiseKind::gaussian && !scale)
+    refuse(
+        "--scale",
+        ": is missing; Gaussian noise takes its standard deviation. certify --epsilon E --delta D finds it");
   if (!epsilon && !target && !scale)
     refuse("--epsilon", ": is missing; give it, or --target-accuracy, or both");
   if (has_range() && *lower > *upper) {
@@ -192,7 +208,8 @@ MechanismOptions MechanismQuestion::free_options(const Rational& loss) const {
           .grid = grid,
           .integer = integer && noise != NoiseKind::notes,
           .noise = noise,
-          .precision = precision};
+          .precision = precision,
+          .scale = noise == NoiseKind::gaussian ? std::optional(to_double_up(*scale)) : std::nullopt};
 }
 
 Rational MechanismQuestion::epsilon_for(const Rational& accuracy) const {
@@ -203,6 +220,13 @@ Rational MechanismQuestion::epsilon_for(const Rational& accuracy) const {
 }
 
 Rational MechanismQuestion::chosen_epsilon() const {
+  if (noise == NoiseKind::gaussian) {
+    if (epsilon) refuse("--epsilon", ": Gaussian noise takes its --scale; leave one of them out");
+    if (target)
+      refuse("--target-accuracy", ": finds an epsilon, which Gaussian noise has none of; leave it out");
+    return 0;
+  }
+  if (scale) refuse("--scale", ": is of Gaussian noise; give --epsilon, or --noise gaussian");
   return epsilon ? *epsilon : epsilon_for(*target);
 }
 

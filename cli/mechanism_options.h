@@ -16,7 +16,7 @@ namespace snapdp::cli {
 // As typed; empty when not given.
 struct MechanismArguments {
   std::string epsilon;
-  std::string scale;  // certify alone
+  std::string scale;  // of Gaussian noise; and for certify
   std::string sensitivity;
   std::string lower;
   std::string upper;

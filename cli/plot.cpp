@@ -46,6 +46,9 @@ Axis linear_axis(double least, double greatest, const std::string& title) {
 
 // Accuracy against epsilon, from an eighth of the epsilon asked about to eight times that.
 std::string plot_accuracy(const MechanismQuestion& question) {
+  if (question.noise == NoiseKind::gaussian)
+    refuse("--noise",
+           " = \"gaussian\": there is no epsilon to draw its accuracy against; choose laplace or geometric");
   const Rational chosen = question.chosen_epsilon();
   const Mechanism mechanism = question.mechanism(chosen);
   constexpr int steps = 384;

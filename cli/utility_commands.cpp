@@ -51,8 +51,9 @@ TextTable two_columns(const std::string& left, const std::string& right) {
 }
 
 void add_mechanism_rows(TextTable& table, const Mechanism& mechanism) {
-  table.add({"epsilon", short_number(mechanism.epsilon())});
+  if (mechanism.kind() != NoiseKind::gaussian) table.add({"epsilon", short_number(mechanism.epsilon())});
   table.add({"sensitivity", short_number(mechanism.sensitivity().rational())});
+  if (mechanism.rho()) table.add({"rho", short_number(*mechanism.rho()) + "  of zero-concentrated privacy"});
   table.add({"noise scale", digits(mechanism.scale(), 6)});
   table.add({"grid", to_string(mechanism.grid())});
   if (mechanism.kind() == NoiseKind::notes)
@@ -73,15 +74,19 @@ void print(const TextTable& table) {
 // The probability of an error larger than `at`: for the value, or else the largest over all values.
 double miss_of(const Mechanism& mechanism, const MechanismQuestion& question, const Rational& at) {
   if (question.value) return ReleaseLaw(mechanism.noise(), *question.value).miss(at);
-  const bool exact = mechanism.kind() == NoiseKind::exact;
+  const bool exact = mechanism.kind() == NoiseKind::exact || mechanism.kind() == NoiseKind::gaussian;
   return worst_miss(mechanism.noise(), at, exact ? question.values() : std::nullopt);
 }
 
 void accuracy(const MechanismArguments& arguments) {
   const MechanismQuestion question(arguments);
   std::optional<Rational> least;
-  if (question.target) least = question.epsilon_for(*question.target);
-  const Mechanism mechanism = question.mechanism(question.epsilon ? *question.epsilon : *least);
+  const bool gaussian = question.noise == NoiseKind::gaussian;
+  if (question.target && !gaussian) least = question.epsilon_for(*question.target);
+  const Mechanism mechanism =
+      question.mechanism(least && !question.epsilon ? *least : question.chosen_epsilon());
+  // The noise before it is rounded to the grid.
+  const std::string continuous = gaussian ? "Gaussian" : "Laplace";
   const Accuracy accuracy = question.accuracy(mechanism);
   std::optional<double> for_value;
   if (question.value) for_value = ReleaseLaw(mechanism.noise(), *question.value).accuracy(question.alpha);
@@ -90,7 +95,7 @@ void accuracy(const MechanismArguments& arguments) {
   if (arguments.json) {
     Json json = {{"conservative", number(accuracy.conservative)},
                  {"tight", number(accuracy.tight)},
-                 {"laplace", number(accuracy.laplace)},
+                 {gaussian ? "gaussian" : "laplace", number(accuracy.laplace)},
                  {"for_value", number(for_value)},
                  {"epsilon", least ? number(to_double_up(*least)) : Json()}};
     if (miss) json["miss"] = number(*miss);
@@ -100,7 +105,7 @@ void accuracy(const MechanismArguments& arguments) {
   TextTable table = two_columns("accuracy", "P(error > accuracy) <= " + arguments.alpha);
   table.add({"tight", shown(accuracy.tight)});
   table.add({"conservative", shown(accuracy.conservative)});
-  table.add({"Laplace", shown(accuracy.laplace) + "  (without rounding, for comparison)"});
+  table.add({continuous, shown(accuracy.laplace) + "  (without rounding, for comparison)"});
   if (for_value) table.add({"for this value", shown(*for_value) + "  at " + to_string(*question.value)});
   add_mechanism_rows(table, mechanism);
   if (least) table.add({"least epsilon", shown(to_double_up(*least)) + "  for accuracy " + arguments.target});
@@ -157,7 +162,8 @@ void law(const MechanismArguments& arguments, bool csv) {
   const double mean = law.mean();
   const double variance = law.centered().variance();
   if (arguments.json) {
-    Json json = {{"epsilon", to_string(mechanism.epsilon())},
+    const bool gaussian = mechanism.kind() == NoiseKind::gaussian;
+    Json json = {{"epsilon", gaussian ? Json() : Json(to_string(mechanism.epsilon()))},
                  {"sensitivity", number(mechanism.sensitivity().to_double_up())},
                  {"mode", mode_name(mechanism.kind())},
                  {"noise", noise_name(mechanism.kind())},
@@ -280,7 +286,7 @@ std::optional<Widened> notes_bounds(const MechanismQuestion& question, const Rat
       .sensitivity = question.sensitivity.rational(), .half_range = half_range, .gamma = question.gamma};
   if (question.precision) query.precision = *question.precision;
   constexpr long least_precision = 118;
-  if (query.precision < least_precision) return std::nullopt;
+  if (query.precision < least_precision || question.noise == NoiseKind::gaussian) return std::nullopt;
   return around(middle, question.epsilon
                             ? notes_half_width(query, *question.epsilon)
                             : notes_half_width_for_accuracy(query, *question.target, question.alpha));
@@ -303,8 +309,8 @@ void bound(const MechanismArguments& arguments) {
   const Rational half_range = (Rational(*question.upper) - Rational(*question.lower)) / 2;
   // Wider bounds than the range serve accuracies that the range cannot.
   Rational epsilon;
-  if (question.epsilon) {
-    epsilon = *question.epsilon;
+  if (question.epsilon || question.noise == NoiseKind::gaussian) {
+    epsilon = question.chosen_epsilon();
   } else if (question.noise != NoiseKind::notes) {
     MechanismQuestion free = question;
     free.lower.reset();
@@ -342,7 +348,10 @@ void bound(const MechanismArguments& arguments) {
   };
   TextTable table = two_columns("bounds", "P(output is clamped) <= " + arguments.gamma);
   table.add({"minimal", row(least_bounds)});
-  table.add({"notes", notes ? row(*notes) : "their formula needs a precision of 118 bits or more"});
+  table.add({"notes", notes ? row(*notes)
+                      : question.noise == NoiseKind::gaussian
+                          ? "their formula is of Laplace noise"
+                          : "their formula needs a precision of 118 bits or more"});
   table.add({"binding probability", shown(minimal.bounds.binding_probability) + "  at the minimal bounds"});
   add_mechanism_rows(table, minimal.mechanism);
   print(table);
@@ -365,12 +374,14 @@ void add_accuracy(CLI::App& tool, Commands& commands) {
       add_command(tool, commands, "accuracy", "How near the exact statistic a release will be.", accuracy,
                   "  snapdp accuracy --epsilon 0.5 --sensitivity 1\n"
                   "  snapdp accuracy --sensitivity 1 --integer --target-accuracy 10 --alpha 0.01\n"
-                  "  snapdp accuracy --epsilon 1 --sensitivity 1 --grid notes --value 0.25 --at 3 --json\n");
+                  "  snapdp accuracy --epsilon 1 --sensitivity 1 --grid notes --value 0.25 --at 3 --json\n"
+                  "  snapdp accuracy --noise gaussian --scale 4 --integer\n");
   command->footer(
       "tight: the least half width that holds for every real value, or with --integer for every integer. "
       "conservative:\n"
       "the notes' formula. JSON: conservative,\n"
-      "tight, laplace, for_value (with --value), epsilon (with --target-accuracy), miss (with --at: the "
+      "tight, laplace (gaussian for that noise), for_value (with --value), epsilon (with --target-accuracy), "
+      "miss (with --at: the "
       "probability of a\n"
       "larger error at --value, or for the worst value); what was not asked is null.\n\n" +
       std::string(numbers_footer));

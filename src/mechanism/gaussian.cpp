@@ -24,7 +24,8 @@ double checked_deviation(const std::optional<double>& scale) {
                 "gaussian_scale_up()");
   }
   if (!(*scale >= std::numeric_limits<double>::min()) || !std::isfinite(*scale)) {
-    refuse("scale", to_string(*scale), "must be a normal double greater than 0: the standard deviation of the noise");
+    refuse("scale", to_string(*scale),
+           "must be a normal double greater than 0: the standard deviation of the noise");
   }
   return *scale;
 }
@@ -57,17 +58,20 @@ Dyadic Gaussian::release(const Dyadic& value, SystemGenerator& generator) const 
   return replay(value, generator);
 }
 
-void Gaussian::release(std::span<const double> values, std::span<double> out, SystemGenerator& generator) const {
+void Gaussian::release(std::span<const double> values, std::span<double> out,
+                       SystemGenerator& generator) const {
   replay(values, out, generator);
 }
 
 Dyadic Gaussian::replay(const Dyadic& value, WordSource& words, const ReplayOptions& options) const {
-  return grid_mechanism::Sampler{noise_, exact_lower_, exact_upper_, constants_}.replay(value, words, options);
+  return grid_mechanism::Sampler{noise_, exact_lower_, exact_upper_, constants_}.replay(value, words,
+                                                                                        options);
 }
 
 std::size_t Gaussian::replay(std::span<const double> values, std::span<double> out, WordSource& words,
                              const ReplayOptions& options) const {
-  return grid_mechanism::Sampler{noise_, exact_lower_, exact_upper_, constants_}.replay(values, out, words, options);
+  return grid_mechanism::Sampler{noise_, exact_lower_, exact_upper_, constants_}.replay(values, out, words,
+                                                                                        options);
 }
 
 }  // namespace snapdp

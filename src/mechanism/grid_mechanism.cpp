@@ -17,7 +17,8 @@ namespace snapdp::mechanism_internal {
 using namespace numeric_internal;
 using namespace option_checks;
 
-std::optional<double> grid_mechanism::checked_bound(const char* name, std::optional<double> bound, Grid grid, bool integer) {
+std::optional<double> grid_mechanism::checked_bound(const char* name, std::optional<double> bound, Grid grid,
+                                                    bool integer) {
   if (!bound) return bound;
   if (!std::isfinite(*bound)) {
     refuse(name, to_string(*bound), "must be a finite number; leave the bound out when there is none");
@@ -63,7 +64,8 @@ const Dyadic& grid_mechanism::Sampler::clamp(const Dyadic& value) const {
   return value;
 }
 
-Dyadic grid_mechanism::Sampler::sample_slowly(const Dyadic& value, std::uint64_t word, WordSource& words) const {
+Dyadic grid_mechanism::Sampler::sample_slowly(const Dyadic& value, std::uint64_t word,
+                                              WordSource& words) const {
   const Grid grid = noise.grid;
   const Dyadic& center = clamp(value);
   const Integer index = grid.index(center);
@@ -72,7 +74,8 @@ Dyadic grid_mechanism::Sampler::sample_slowly(const Dyadic& value, std::uint64_t
   return clamp(grid.value(index + slowly(fraction, noise.scale.up(), grid, word, words)));
 }
 
-Dyadic grid_mechanism::Sampler::replay(const Dyadic& value, WordSource& words, const ReplayOptions& options) const {
+Dyadic grid_mechanism::Sampler::replay(const Dyadic& value, WordSource& words,
+                                       const ReplayOptions& options) const {
   const snap_kernel::Kernel kernel = snap_kernel::kernel_for(options.kernel);
   const FloatEnvironment environment;
   SecretWords<1> word;
@@ -89,8 +92,8 @@ Dyadic grid_mechanism::Sampler::replay(const Dyadic& value, WordSource& words, c
   return noisy;
 }
 
-std::size_t grid_mechanism::Sampler::replay(std::span<const double> values, std::span<double> out, WordSource& words,
-                                            const ReplayOptions& options) const {
+std::size_t grid_mechanism::Sampler::replay(std::span<const double> values, std::span<double> out,
+                                            WordSource& words, const ReplayOptions& options) const {
   const snap_kernel::Kernel kernel = snap_kernel::kernel_for(options.kernel);
   return batch::sample<Snapping::chunk, 1>(
       values, out, words, options.slow_only || constants.limit <= 0, lower && upper,

@@ -58,7 +58,9 @@ std::variant<Snapping, PrecisionSnapping, Geometric, Gaussian> chosen(const Mech
 }
 
 [[noreturn]] void refuse_loss() {
-  refuse("noise", "noise = \"gaussian\": no epsilon holds at delta 0; ask for rho(), or for a delta: gaussian_delta()");
+  refuse(
+      "noise",
+      "noise = \"gaussian\": no epsilon holds at delta 0; ask for rho(), or for a delta: gaussian_delta()");
 }
 
 }  // namespace
@@ -180,7 +182,8 @@ Rational epsilon_for_accuracy(const MechanismOptions& options, const Rational& a
                               const FailureRate& alpha) {
   const FloatEnvironment environment;
   if (options.noise == NoiseKind::gaussian) {
-    refuse("noise", "noise = \"gaussian\": an accuracy gives its scale and not an epsilon; use scale_for_accuracy()");
+    refuse("noise",
+           "noise = \"gaussian\": an accuracy gives its scale and not an epsilon; use scale_for_accuracy()");
   }
   if (options.noise == NoiseKind::notes) return epsilon_of_notes(options, accuracy, alpha);
   EpsilonQuery query{.sensitivity = options.sensitivity.rational(), .accuracy = accuracy, .alpha = alpha};

@@ -71,7 +71,8 @@ void guess_score(mpfr_ptr z, const Integer& digits, long count, long bits) {
   mpfr_mul_2si(tail.get(), tail.get(), -(count + 2), MPFR_RNDN);
   long exponent = 0;
   const double fraction = mpfr_get_d_2exp(&exponent, tail.get(), MPFR_RNDN);
-  mpfr_set_d(z, guess_normal_score(std::log(fraction) + static_cast<double>(exponent) * std::log(2.0)), MPFR_RNDN);
+  mpfr_set_d(z, guess_normal_score(std::log(fraction) + static_cast<double>(exponent) * std::log(2.0)),
+             MPFR_RNDN);
   for (long right = 30; right < bits; right *= 2) {
     normal_tail_bound(step.get(), z, MPFR_RNDU);
     mpfr_sub(step.get(), step.get(), tail.get(), MPFR_RNDN);
@@ -113,7 +114,8 @@ Side side_of(const Dyadic& distance, double scale, Grid grid, const Integer& dig
 
 }  // namespace
 
-Integer normal_slowly(const Dyadic& fraction, double scale, Grid grid, std::uint64_t word, WordSource& words) {
+Integer normal_slowly(const Dyadic& fraction, double scale, Grid grid, std::uint64_t word,
+                      WordSource& words) {
   thread_local const MpfrCacheOfThread cache;
   const bool minus = (word & 1) != 0;
   const Grid unit(0);

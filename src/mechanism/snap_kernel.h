@@ -79,10 +79,10 @@ static_assert(ln_error_bound + 25 * 0x1p-53 < 0x1.bcp-46);
 //                                   below 4.7: < 2.5e-14
 // The rest is as above with |Phi^-1(U / 2)| < 4.48 for |ln U| < 12.49, so that fewer u are lost.
 inline constexpr double normal_polynomial[] = {
-    0x1.cb117353fd641p+0, 0x1.e3ced34e5f9a8p+0, 0x1.8dd2e53e25e53p-2, 0x1.3fe85c7308e46p-2,
-    0x1.8bcd111fb81bap-4, 0x1.46e7a593e5e0fp-4, 0x1.b0d6477a2553fp-6, 0x1.77b97aa324844p-6,
-    0x1.eb823a552b1bdp-8, 0x1.c89bf7a9b220dp-8, 0x1.177eef5324bb9p-9, 0x1.28d7d0957f0efp-9,
-    0x1.6bab6b8265f2dp-11, 0x1.15cc7a5c5ed8ap-11, 0x1.cd3e089d0cf97p-18, 0x1.42aeddf4fbd07p-11,
+    0x1.cb117353fd641p+0,  0x1.e3ced34e5f9a8p+0,   0x1.8dd2e53e25e53p-2,   0x1.3fe85c7308e46p-2,
+    0x1.8bcd111fb81bap-4,  0x1.46e7a593e5e0fp-4,   0x1.b0d6477a2553fp-6,   0x1.77b97aa324844p-6,
+    0x1.eb823a552b1bdp-8,  0x1.c89bf7a9b220dp-8,   0x1.177eef5324bb9p-9,   0x1.28d7d0957f0efp-9,
+    0x1.6bab6b8265f2dp-11, 0x1.15cc7a5c5ed8ap-11,  0x1.cd3e089d0cf97p-18,  0x1.42aeddf4fbd07p-11,
     0x1.2b9a9315a6a8bp-12, -0x1.c14fcc262910bp-12, -0x1.ab4fb05e4d822p-13, 0x1.ec00f1f730336p-12,
     0x1.e3e6386df3bf7p-14, -0x1.c7de5af858769p-13, -0x1.bfe4b1d8595c2p-16, 0x1.f10462a816556p-15};
 inline constexpr double normal_slope = 1.71875;  // c

@@ -39,12 +39,14 @@ void Snapping::release(std::span<const double> values, std::span<double> out,
 }
 
 Dyadic Snapping::replay(const Dyadic& value, WordSource& words, const ReplayOptions& options) const {
-  return grid_mechanism::Sampler{noise_, exact_lower_, exact_upper_, constants_}.replay(value, words, options);
+  return grid_mechanism::Sampler{noise_, exact_lower_, exact_upper_, constants_}.replay(value, words,
+                                                                                        options);
 }
 
 std::size_t Snapping::replay(std::span<const double> values, std::span<double> out, WordSource& words,
                              const ReplayOptions& options) const {
-  return grid_mechanism::Sampler{noise_, exact_lower_, exact_upper_, constants_}.replay(values, out, words, options);
+  return grid_mechanism::Sampler{noise_, exact_lower_, exact_upper_, constants_}.replay(values, out, words,
+                                                                                        options);
 }
 
 }  // namespace snapdp

@@ -1,9 +1,9 @@
 // The normal distribution in certified arithmetic.
+#include <string.h>  // explicit_bzero
+
 #include <array>
 #include <cmath>
 #include <vector>
-
-#include <string.h>  // explicit_bzero
 
 #include "numeric/shared/certified.h"
 #include "numeric/shared/normal_tail.h"

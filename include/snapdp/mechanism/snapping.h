@@ -60,7 +60,7 @@ struct SnapConstants {
   double lower = 0;         // -infinity when absent
   double upper = 0;         // +infinity when absent
   bool narrow = false;      // both bounds are within 2^50 grid steps of zero
-  bool normal = false;  // the noise is Gaussian
+  bool normal = false;      // the noise is Gaussian
   // Precision mode, narrow only: center + center_rest is c / grid less the nearest integer, exactly.
   double center = 0;
   double center_rest = 0;
