@@ -11,9 +11,9 @@
 
 #include "mechanism/bernoulli_count.h"
 #include "mechanism/endless_tape.h"
+#include "mechanism/exponential_oracle.h"
 #include "mechanism/reference_digits.h"
 #include "mechanism/refused.h"
-#include "snapdp/numeric/dyadic.h"
 
 namespace snapdp {
 namespace {
@@ -22,42 +22,7 @@ Rational number(const std::string& text) {
   return parse_rational(text, "test");
 }
 
-Rational power_of_two(long exponent) {
-  return Dyadic(Integer(1), exponent).rational();
-}
-
-// ---- The oracle: the recursion, in intervals of rationals rounded to multiples of 2^-400, and the exponential by its own
-// series with the remainder. ----
-
-constexpr long oracle_bits = 400;
-
-Rational rounded(const Rational& value, bool up) {
-  const Rational scaled = value * power_of_two(oracle_bits);
-  return Rational(up ? ceil(scaled) : floor(scaled)) * power_of_two(-oracle_bits);
-}
-
-ProbabilityBounds exponential(const Rational& x) {
-  // e^x = (e^(x / 2^k))^(2^k) with |x / 2^k| <= 1/2; after 90 terms less than the last one is left.
-  int halvings = 0;
-  Rational small = x;
-  while (abs(small) > Rational(1, 2)) {
-    small /= 2;
-    ++halvings;
-  }
-  Rational sum = 0;
-  Rational term = 1;
-  for (int i = 1; i <= 90; ++i) {
-    sum += term;
-    term = rounded(term * small / i, true);
-  }
-  const Rational slack = 100 * power_of_two(-oracle_bits) + abs(term);
-  ProbabilityBounds result{rounded(sum - slack, false), rounded(sum + slack, true)};
-  for (int i = 0; i < halvings; ++i) {
-    result = {rounded(result.low * result.low, false), rounded(result.high * result.high, true)};
-  }
-  return result;
-}
-
+// The oracle: the recursion, in intervals of rationals.
 std::vector<ProbabilityBounds> by_recursion(const Rational& epsilon, const Rational& delta,
                                             std::size_t count) {
   const ProbabilityBounds growth = exponential(epsilon);
