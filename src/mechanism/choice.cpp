@@ -10,6 +10,7 @@
 #include "mechanism/enclosed.h"
 #include "mechanism/lazy_uniform.h"
 #include "mechanism/option_checks.h"
+#include "snapdp/error.h"
 
 namespace snapdp {
 
@@ -270,6 +271,14 @@ Choice::Choice(const ChoiceOptions& options)
 
 Rational Choice::loss_bound(const Rational& distance) const {
   return epsilon() * checked_distance(distance) / sensitivity();
+}
+
+Rational Choice::scale() const {
+  if (!monotone()) {
+    throw Error(ErrorCode::mismatch, "monotone",
+                "monotone: losses in terms of the L1 distance are those of a monotone choice");
+  }
+  return sensitivity() / epsilon();
 }
 
 std::vector<std::size_t> Choice::replay(std::span<const Rational> scores, WordSource& words) const {

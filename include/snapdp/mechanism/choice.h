@@ -62,6 +62,9 @@ class Choice {
   std::size_t count() const noexcept { return options_.count; }
   // A candidate whose score is d below the highest one's flips heads with probability e^(-rate() d).
   const Rational& rate() const noexcept { return rate_; }
+  // The L1 distance between scores that loses 1, whatever the signs of the differences: of a monotone choice
+  // scores at L1 distance d lose at most d / scale(). Throws mismatch when it is not monotone.
+  Rational scale() const;
   // What is proved for scores that differ by at most `distance` each (and all the same way if monotone): at
   // most epsilon() at sensitivity(). Throws invalid_argument naming "distance" when it is negative.
   Rational loss_bound(const Rational& distance) const;
