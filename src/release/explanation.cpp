@@ -95,6 +95,17 @@ std::string loss_text(const Rational& loss, const Rational& debited) {
   return loss <= debited && parse_exact(text, "loss") > debited ? short_number(debited) : text;
 }
 
+std::string choice_text(const PlannedMeasurement& planned) {
+  const Choice& choice = planned.measurement.choice();
+  const std::string candidates =
+      std::to_string(planned.measurement.aggregation().output_domain().dimension) + " candidates";
+  return "     permute-and-flip: of " + candidates + " " + std::to_string(choice.count()) +
+         (choice.count() == 1 ? " is named" : " are named, one after the other") +
+         "; nothing of the numbers is released\n     loss: epsilon <= " +
+         loss_text(choice.epsilon(), planned.epsilon) + " for neighbors, proved; " +
+         short_number(planned.epsilon) + " is debited\n";
+}
+
 std::string noise_text(const PlannedMeasurement& planned, const RangeChoice& range) {
   const Mechanism& mechanism = planned.measurement.mechanism();
   std::string text =
@@ -122,8 +133,9 @@ std::string chain_text(const PlannedMeasurement& planned, const RangeChoice& ran
     if (next) distance = *next;
     text += "     neighbors at " + step.metric + " <= " + (next ? short_number(distance) : "unknown") + "\n";
   }
-  text += "  " + std::to_string(++number) + ". noise\n" + noise_text(planned, range);
-  return text;
+  const bool chooses = planned.measurement.is_choice();
+  text += "  " + std::to_string(++number) + (chooses ? ". choice\n" : ". noise\n");
+  return text + (chooses ? choice_text(planned) : noise_text(planned, range));
 }
 
 std::string statistic_text(const PlannedStatistic& planned) {

@@ -65,8 +65,13 @@ class StatisticPlanner {
     std::vector<Certificate> certificates;
     for (PlannedMeasurement& part : planned_.measurements) {
       planned_.epsilon += part.epsilon;
-      part.certificate = certify(part.measurement.mechanism(), {.pairs = 1'000});
-      planned_.loss_bound += part.measurement.mechanism().stated_loss();
+      if (part.measurement.is_choice()) {
+        part.certificate = certify(part.measurement.choice(), planned_.bins.size());
+        planned_.loss_bound += part.measurement.choice().epsilon();
+      } else {
+        part.certificate = certify(part.measurement.mechanism(), {.pairs = 1'000});
+        planned_.loss_bound += part.measurement.mechanism().stated_loss();
+      }
       certificates.push_back(part.certificate);
     }
     planned_.certificate = compose_certificates(certificates);
@@ -160,12 +165,18 @@ class StatisticPlanner {
     const Accuracy accuracy = measurement.accuracy(alpha);
     const std::size_t numbers = part.aggregation.output_domain().dimension;
     const Rational share = alpha / Rational(Integer(static_cast<unsigned long>(numbers)));
-    const double simultaneous = numbers == 1 ? accuracy.tight : measurement.accuracy(share).tight;
+    const bool of_each = numbers > 1 && !measurement.is_choice();
+    const double simultaneous = of_each ? measurement.accuracy(share).tight : accuracy.tight;
     planned_.measurements.push_back(
         {part.name, part.columns, part.centers, std::move(measurement), epsilon, accuracy, simultaneous, {}});
   }
 
   Measurement measurement_of(const Aggregation& aggregation, const Rational& epsilon) const {
+    if (kind_.is_choice()) {
+      return aggregation >> make_top({.epsilon = epsilon,
+                                      .count = statistic_.top_count,
+                                      .distance = specification_.rows_apart(statistic_)});
+    }
     return aggregation >> make_snapping({.epsilon = epsilon,
                                          .grid = statistic_.grid,
                                          .noise = statistic_.noise,

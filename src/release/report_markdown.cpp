@@ -54,7 +54,17 @@ std::string single_numbers(const Presentation& shown) {
   return "\n| statistic | released | interval | level | ε |\n|---|--:|--:|--:|--:|\n" + text;
 }
 
+// What was chosen, without a number but its rank.
+std::string ranking(const PresentedStatistic& statistic) {
+  std::string text = "\n## " + plain(statistic.title) + "\n\n" + plain(description(statistic)) + "; ε " +
+                     statistic.epsilon + "\n\n| rank | |\n|--:|---|\n";
+  for (const PresentedNumber& number : statistic.numbers)
+    text += "| " + number.part + " | " + named(number.value, number.value_words) + " |\n";
+  return text + "\n" + plain(statistic.choice_note.substr(0, statistic.choice_note.size() - 1)) + "\n";
+}
+
 std::string list(const PresentedStatistic& statistic) {
+  if (statistic.shape == Shape::choices) return ranking(statistic);
   std::string text = "\n## " + plain(statistic.title) + "\n\n" + plain(description(statistic)) +
                      (statistic.unit.empty() ? "" : ", " + plain(statistic.unit)) + "; " +
                      list_note(statistic) + "; ε " + statistic.epsilon +
