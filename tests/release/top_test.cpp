@@ -67,8 +67,8 @@ TEST(Top, EveryFormOfAReport) {
   EXPECT_THAT(report.json(), HasSubstr("\"top\": [\n        {\n          \"category\": \"new york\"\n        },\n"
                                        "        {\n          \"category\": \"ulm\"\n        }\n      ]"));
   EXPECT_THAT(report.to_table(), HasSubstr("1  new york\n  2  ulm\n"));
-  EXPECT_THAT(report.to_table(), HasSubstr("rows fewer than the most frequent one that is not named before it"));
-  EXPECT_THAT(report.to_csv(), HasSubstr("cities,,1,new york,,,1/20,1,,\r\ncities,,2,ulm,,,1/20,1,,\r\n"));
+  EXPECT_THAT(report.to_table(), HasSubstr("each category that is named has at most 7 rows\n"));
+  EXPECT_THAT(report.to_csv(), HasSubstr("cities,,1,new york,,,0.05,1,,\r\ncities,,2,ulm,,,0.05,1,,\r\n"));
   EXPECT_THAT(report.to_markdown(), HasSubstr("| 1 | new york |\n| 2 | ulm |\n"));
   EXPECT_THAT(report.to_html(), HasSubstr("<th scope=\"row\">1</th><td class=\"v\">new york</td>"));
   EXPECT_THAT(report.to_table(), Not(HasSubstr("bonn")));
