@@ -48,5 +48,7 @@ void add_certify(CLI::App& tool, Commands& commands);
 void add_plot(CLI::App& tool, Commands& commands);
 void add_trace(CLI::App& tool, Commands& commands);
 void add_audit(CLI::App& tool, Commands& commands);
+void add_selection(CLI::App& tool, Commands& commands);
+void add_select_top(CLI::App& tool, Commands& commands);
 
 }  // namespace snapdp::cli

@@ -100,6 +100,8 @@ int run(int argc, char** argv) {
   add_plot(tool, commands);
   add_trace(tool, commands);
   add_audit(tool, commands);
+  add_selection(tool, commands);
+  add_select_top(tool, commands);
   add_ui(tool, commands);
   if (argc <= 1) {
     write_standard_error(tool.help());

@@ -74,7 +74,8 @@ class Tool {
   Tool() {
     app_.require_subcommand(1);
     for (const auto add : {cli::add_compose, cli::add_accuracy, cli::add_law, cli::add_bias, cli::add_bound,
-                           cli::add_certify, cli::add_plot, cli::add_trace, cli::add_audit}) {
+                           cli::add_certify, cli::add_plot, cli::add_trace, cli::add_audit, cli::add_selection,
+                           cli::add_select_top}) {
       add(app_, commands_);
     }
   }
@@ -192,11 +193,35 @@ void check_audit(const Json& json) {
   SNAPDP_FUZZ_CHECK(json.at("loss_lower_bound").get<double>() >= 0);
 }
 
+void check_enclosure(const Json& enclosure) {
+  const Rational low = parse_exact(enclosure.at(0).get<std::string>(), "low");
+  const Rational high = parse_exact(enclosure.at(1).get<std::string>(), "high");
+  SNAPDP_FUZZ_CHECK(low >= 0 && low <= high && high <= 1);
+}
+
+void check_selection(const Json& json) {
+  check_enclosure(json.at("probability"));
+  check_enclosure(json.at("hidden"));
+}
+
+// The probabilities of all candidates sum to 1.
+void check_choice(const Json& json) {
+  Rational low = 0;
+  Rational high = 0;
+  for (const Json& enclosure : json.at("probabilities")) {
+    check_enclosure(enclosure);
+    low += parse_exact(enclosure.at(0).get<std::string>(), "low");
+    high += parse_exact(enclosure.at(1).get<std::string>(), "high");
+  }
+  SNAPDP_FUZZ_CHECK(low <= 1 && high >= 1);
+}
+
 const std::map<std::string, void (*)(const Json&), std::less<>> checks = {
     {"accuracy", check_accuracy},   {"law", check_law},
     {"bias", check_bias},           {"bound", check_bound},
     {"certify", check_certificate}, {"compose", check_composition},
-    {"audit", check_audit}};
+    {"audit", check_audit},         {"selection", check_selection},
+    {"select-top", check_choice}};
 
 // Twice the epsilon is not less accurate.
 void check_monotone(const CLI::App* command, Options options, const Json& json) {

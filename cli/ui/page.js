@@ -148,7 +148,7 @@ const say = text => { $('live').textContent = text; };
 // How epsilon is moved: by factors, from much privacy to much accuracy.
 const least = Math.log2(0.005), most = Math.log2(8);
 const titles = {count: 'number of rows', mean: 'mean', sum: 'sum', median: 'median', quantiles: 'quantiles', variance: 'variance',
-  standard_deviation: 'standard deviation', histogram: 'histogram', distinct: 'number of different values', range_count: 'rows between bounds'};
+  standard_deviation: 'standard deviation', histogram: 'histogram', distinct: 'number of different values', range_count: 'rows between bounds', top: 'most frequent categories'};
 
 // How often the accuracy holds.
 const often = alpha => alpha === undefined ? '95 times in 100' : `all but a share of ${alpha}`;

@@ -39,6 +39,7 @@ from ._statistics import (
     range_count,
     standard_deviation,
     sum,
+    top,
     variance,
 )
 
@@ -91,7 +92,7 @@ __all__ = [
     "centered_sum", "certify", "clamp", "compose", "correlation", "count", "covariance", "dataset", "distinct", "drop", "fold",
     "grouped", "hierarchy", "histogram", "impute", "integer", "law", "mean", "median", "moment", "parse", "plan", "project",
     "quantiles", "range_count", "read_dataset", "real", "rows", "sequential", "snapping", "sql", "standard_deviation", "states",
-    "sum", "testing", "text", "trace", "transformation", "variance",
+    "sum", "testing", "text", "top", "trace", "transformation", "variance",
 ]  # fmt: skip
 
 # Loaded when they are used: records take the standard library some time to make.

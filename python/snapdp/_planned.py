@@ -42,7 +42,8 @@ class PlannedStatistic(_files.Shown):
     """What is known of a statistic before it is released.
 
     epsilon: what it costs. loss_bound: the proved bound on its privacy loss, at most epsilon. accuracy: None when it depends
-    on what is released. rank_error: of quantiles, in rows. constant: the value itself, of what public facts alone determine.
+    on what is released. rank_error: of quantiles, in rows. gap: of top, how many rows fewer than the most frequent one a category
+    may have that is named. constant: the value itself, of what public facts alone determine.
     """
 
     name: str
@@ -56,6 +57,7 @@ class PlannedStatistic(_files.Shown):
     alpha: Fraction
     accuracy: PlannedAccuracy | None
     rank_error: float | None
+    gap: float | None
     constant: Fraction | None
     parts: tuple[Part, ...]
 
@@ -103,6 +105,7 @@ def planned(facts: dict[str, Any]) -> PlannedStatistic:
         loss_bound=fraction(facts["loss_bound"]),
         alpha=fraction(facts["alpha"]),
         accuracy=None if accuracy is None else PlannedAccuracy(**accuracy),
+        gap=facts["gap"],
         rank_error=facts["rank_error"],
         constant=None if facts["constant"] is None else fraction(facts["constant"]),
         parts=tuple(

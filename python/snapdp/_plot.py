@@ -65,7 +65,10 @@ def _empty(heights: Sequence[int], width: float) -> tuple[Picture, Any]:
 
 def of_report(report: Report, names: Sequence[str], width: float) -> Picture:
     """A chart a statistic, a row a number: the number, its interval, and 0."""
-    shown = [(name, _rows(report[name])) for name in _wanted(names, report)]
+    # What names categories has no number to draw.
+    shown = [(name, _rows(report[name])) for name in _wanted(names, report) if not report[name].top]
+    if not shown:
+        raise InvalidArgument("names: none of these statistics has a number to draw; look at .top", "names")
     facts = {entry["name"]: entry for entry in report.to_dict()["statistics"]}
     picture, charts = _empty([len(rows) for _, rows in shown], width)
     for chart, (name, rows) in zip(charts, shown):

@@ -57,6 +57,7 @@ class Estimate(_files.Shown):
 @dataclass(frozen=True)
 class Released(_files.Shown):
     """A released statistic. What is one number has `value` and `interval`; else `bins`, `quantiles` or `groups` hold them.
+    Of `top` the categories stand in `top`, the most frequent first, and there is no number.
 
     epsilon: what was paid, for all its numbers. alpha: of the intervals. warnings: what to beware of, in words.
     `released[key]` is the group, bin or quantile of that key.
@@ -71,6 +72,7 @@ class Released(_files.Shown):
     quantiles: Mapping[Fraction, Estimate] = field(default_factory=dict)
     groups: Mapping[Union[str, Value], Released] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    top: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("bins", "quantiles", "groups"):
@@ -78,9 +80,11 @@ class Released(_files.Shown):
 
     def __reduce__(self) -> tuple[Any, ...]:
         held = (dict(self.bins), dict(self.quantiles), dict(self.groups))
-        return Released, (self.name, self.kind, self.epsilon, self.alpha, self.estimates, *held, self.warnings)
+        return Released, (self.name, self.kind, self.epsilon, self.alpha, self.estimates, *held, self.warnings, self.top)
 
     def _one(self, what: str) -> Estimate:
+        if self.top:
+            raise InvalidArgument(f'{what}: "{self.name}" names categories and has no number; look at .top', what)
         if self.bins or self.quantiles or self.groups:
             held = "groups" if self.groups else "bins" if self.bins else "quantiles"
             raise InvalidArgument(
@@ -106,7 +110,11 @@ class Released(_files.Shown):
     def _facts(self) -> list[tuple[str, object]]:
         held: Mapping[Any, Any] = self.groups or self.bins or self.quantiles
         facts = {"kind": self.kind, "epsilon": self.epsilon, "alpha": self.alpha}
-        numbers = [(str(key), _in_words(one)) for key, one in held.items()] or [("value", _in_words(self.estimates[0]))]
+        numbers = [(str(key), _in_words(one)) for key, one in held.items()]
+        if self.top:
+            numbers = [(str(rank + 1), category) for rank, category in enumerate(self.top)]
+        elif not numbers:
+            numbers = [("value", _in_words(self.estimates[0]))]
         return [*facts.items(), *numbers, *(("beware", words) for words in self.warnings)]
 
     def _title(self) -> str:
@@ -387,6 +395,11 @@ def _entry(
             _interval(row, "population_lower", "population_upper"),
         )
 
+    if "top" in entry:
+        for _ in entry["top"]:
+            alpha = fraction(next(lines)["alpha"])
+        top = tuple(chosen["category"] for chosen in entry["top"])
+        return Released(asked["name"], asked["kind"], fraction(asked["epsilon"]), alpha, (), warnings=warnings, top=top)
     bins = {bin["bin"]: estimate(bin["value"]) for bin in entry.get("bins", ())}
     quantiles = {fraction(quantile["q"]): estimate(quantile["value"]) for quantile in entry.get("quantiles", ())}
     held = tuple(bins.values()) or tuple(quantiles.values()) or (estimate(entry["value"]),)

@@ -921,3 +921,44 @@ def range_count(
             "grid": grid,
         }
     )
+
+
+def top(
+    column: str,
+    k: int,
+    *,
+    categories: Iterable[Number | str] | None = None,
+    type: str | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    weight: Number | None = None,
+    alpha: Number | None = None,
+) -> Statistic:
+    """The most frequent categories of a column in order, and nothing of how frequent they are.
+
+    Args:
+        column: its name, to the letter.
+        k: how many of the categories are named.
+        categories: the candidates; those of the column unless given.
+        type: how cells are read, when the column does not say: "real", "integer" or "text".
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact.
+        weight: instead: a share of what the others leave of the budget; 1 when neither is given.
+        alpha: the probability with which the stated gap may be exceeded; 0.05 unless given.
+    """
+    return Statistic(
+        {
+            "kind": "top",
+            "name": name,
+            "title": title,
+            "column": _column(column),
+            "k": k,
+            "categories": categories,
+            "type": type,
+            "epsilon": epsilon,
+            "weight": weight,
+            "alpha": alpha,
+        }
+    )

@@ -165,6 +165,7 @@ def of_plans(world: World) -> dict[str, Use]:
         "histogram": Use(dp.histogram, {"column": "age", "edges": [0, 5, 10]}, of, {**one, "categories": {"edges"}}),
         "distinct": Use(dp.distinct, {"column": "age", "categories": [1, 2]}, of, one),
         "range_count": Use(dp.range_count, {"column": "age", "bounds": [1, 5]}, of, one),
+        "top": Use(dp.top, {"column": "age", "k": 1, "categories": [1, 2]}, of, one),
         "Statistic.by": Use(dp.count().by, {"column": "city"}, of, {"column": {"group_by", "keys", "name"}}),
         "integer": Use(dp.integer, {"lower": 0, "upper": 9}, column, ends),
         "real": Use(dp.real, {"lower": 0, "upper": 9}, column, ends),

@@ -16,13 +16,25 @@ using namespace framework_internal;
 
 namespace {
 
-Rational neighbor_distance(const NoiseOptions& options) {
-  if (options.distance == 0) {
+Rational neighbor_distance(std::uint64_t distance) {
+  if (distance == 0) {
     throw Error(ErrorCode::invalid_argument, "distance",
                 "distance = 0: neighboring datasets are at least 1 apart; give the rows that one unit may "
                 "contribute");
   }
-  return Rational(Integer(static_cast<unsigned long>(options.distance)));
+  return Rational(Integer(static_cast<unsigned long>(distance)));
+}
+
+// The L1 sensitivity, of what differs between neighbors.
+Rational positive_sensitivity(const Aggregation& aggregation, std::uint64_t distance) {
+  Rational sensitivity = aggregation.sensitivity(neighbor_distance(distance));
+  if (sensitivity == 0) {
+    throw Error(
+        ErrorCode::invalid_argument, "sensitivity",
+        "sensitivity = 0: neighboring datasets give the same statistic, so it is a public constant; release "
+        "the constant itself, without noise and without spending");
+  }
+  return sensitivity;
 }
 
 // Before the statistic is rounded to its grid: what mechanisms clamp to unless told otherwise.
@@ -93,13 +105,7 @@ double gaussian_scale_for(const Rational& squared_sensitivity, const NoiseOption
 
 Mechanism mechanism_for(const Aggregation& aggregation, const NoiseOptions& options) {
   require_price(options);
-  const Rational sensitivity = aggregation.sensitivity(neighbor_distance(options));
-  if (sensitivity == 0) {
-    throw Error(
-        ErrorCode::invalid_argument, "sensitivity",
-        "sensitivity = 0: neighboring datasets give the same statistic, so it is a public constant; release "
-        "the constant itself, without noise and without spending");
-  }
+  const Rational sensitivity = positive_sensitivity(aggregation, options.distance);
   const StatisticDomain& statistic = aggregation.output_domain();
   MechanismOptions mechanism{.epsilon = options.epsilon.value(),
                                    .sensitivity = to_dyadic(sensitivity, "sensitivity"),
@@ -109,7 +115,7 @@ Mechanism mechanism_for(const Aggregation& aggregation, const NoiseOptions& opti
                                    .precision = options.precision,
                                    .coordinates = differing(statistic, sensitivity)};
   if (options.noise == NoiseKind::gaussian) {
-    const Rational squared = aggregation.squared_sensitivity(neighbor_distance(options));
+    const Rational squared = aggregation.squared_sensitivity(neighbor_distance(options.distance));
     mechanism.scale = gaussian_scale_for(squared, options);
     mechanism.sensitivity = Dyadic(square_root_up(squared));
   }
@@ -135,6 +141,35 @@ Relation privacy_for(const Aggregation& aggregation, const Mechanism& mechanism)
   return Relation::chain(aggregation.stability(), noise);
 }
 
+// Of one number after the other, so that each step is monotone: proofs/make_top.md.
+Choice choice_for(const Aggregation& aggregation, const TopOptions& options) {
+  const std::size_t numbers = aggregation.output_domain().dimension;
+  if (options.count > numbers) {
+    throw Error(ErrorCode::invalid_argument, "count",
+                "count = " + std::to_string(options.count) + ": must be at most " + std::to_string(numbers) +
+                    ", the number of candidates");
+  }
+  return Choice({.epsilon = options.epsilon.value(),
+                 .sensitivity = positive_sensitivity(aggregation, options.distance),
+                 .monotone = true,
+                 .count = options.count});
+}
+
+Relation privacy_for(const Aggregation& aggregation, const Choice& choice) {
+  const auto loss = [scale = choice.scale()](const Rational& distance) {
+    return Rational(distance / scale);
+  };
+  const Relation chosen(
+      [loss](const Rational& distance, const Rational& epsilon) { return epsilon >= loss(distance); }, loss);
+  return Relation::chain(aggregation.stability(), chosen);
+}
+
+[[noreturn]] void refuse_kind(bool is_choice) {
+  throw Error(ErrorCode::mismatch, "measurement",
+              is_choice ? "measurement: it is a choice, which adds no noise to a number; ask for choice()"
+                        : "measurement: it adds noise to numbers and chooses none; ask for mechanism()");
+}
+
 }  // namespace
 
 std::optional<StatisticRange> public_range(const StatisticDomain& statistic) {
@@ -148,20 +183,26 @@ std::optional<StatisticRange> public_range(const StatisticDomain& statistic) {
 
 Measurement::Measurement(Aggregation aggregation, const NoiseOptions& options)
     : aggregation_(std::move(aggregation)),
-      distance_(neighbor_distance(options)),
+      distance_(neighbor_distance(options.distance)),
       mechanism_(mechanism_for(aggregation_, options)),
-      privacy_(privacy_for(aggregation_, mechanism_)),
+      privacy_(privacy_for(aggregation_, mechanism())),
       price_(price_for(options)) {}
 
+Measurement::Measurement(Aggregation aggregation, const TopOptions& options)
+    : aggregation_(std::move(aggregation)),
+      distance_(neighbor_distance(options.distance)),
+      mechanism_(choice_for(aggregation_, options)),
+      privacy_(privacy_for(aggregation_, choice())),
+      price_(privacy_.holds(distance_, epsilon()) ? epsilon() : loss(distance_)) {}
+
 PrivacyMeasure Measurement::measure() const {
-  return mechanism_.kind() == NoiseKind::gaussian ? PrivacyMeasure::zcdp : PrivacyMeasure::pure;
+  const bool gaussian = !is_choice() && mechanism().kind() == NoiseKind::gaussian;
+  return gaussian ? PrivacyMeasure::zcdp : PrivacyMeasure::pure;
 }
 
 PrivacyLoss Measurement::price_for(const NoiseOptions& options) const {
-  if (measure() == PrivacyMeasure::pure) {
-    const Rational& epsilon = mechanism_.epsilon();
-    return privacy_.holds(distance_, epsilon) ? epsilon : loss(distance_);
-  }
+  if (measure() == PrivacyMeasure::pure)
+    return privacy_.holds(distance_, epsilon()) ? epsilon() : loss(distance_);
   const Rational proved = loss(distance_);
   if (options.rho) return PrivacyLoss::gaussian(std::max(*options.rho, proved));
   constexpr int digits = 20;
@@ -169,12 +210,39 @@ PrivacyLoss Measurement::price_for(const NoiseOptions& options) const {
                                {options.epsilon.value(), *options.delta});
 }
 
+const Mechanism& Measurement::mechanism() const {
+  const auto* const mechanism = std::get_if<Mechanism>(&mechanism_);
+  if (mechanism == nullptr) refuse_kind(true);
+  return *mechanism;
+}
+
+const Choice& Measurement::choice() const {
+  const auto* const choice = std::get_if<Choice>(&mechanism_);
+  if (choice == nullptr) refuse_kind(false);
+  return *choice;
+}
+
+const Rational& Measurement::epsilon() const {
+  return is_choice() ? choice().epsilon() : mechanism().epsilon();
+}
+
+std::size_t Measurement::released_count() const {
+  return is_choice() ? choice().count() : aggregation_.output_domain().dimension;
+}
+
 Accuracy Measurement::accuracy(const FailureRate& alpha) const {
   const FloatEnvironment environment;
   const StatisticDomain& statistic = aggregation_.output_domain();
+  if (is_choice()) {
+    // Gaps are multiples of the grid: beyond a there is none before the next one that is at least a.
+    const Rational spacing = statistic.grid.spacing().rational();
+    const Integer steps = ceil(Rational(Rational(choice().accuracy(statistic.dimension, alpha)) / spacing));
+    const double gap = pinned(to_double_up(spacing * Rational(std::max(Integer(0), Integer(steps - 1)))));
+    return {gap, gap, gap};
+  }
   // An integer statistic is exact on its grid; any other was rounded to it, by at most half its spacing.
-  if (statistic.integer) return accuracy_of({mechanism_.noise(), alpha, 0, statistic.grid});
-  return accuracy_of({mechanism_.noise(), alpha, Rational(statistic.grid.spacing().rational() / 2)});
+  if (statistic.integer) return accuracy_of({mechanism().noise(), alpha, 0, statistic.grid});
+  return accuracy_of({mechanism().noise(), alpha, Rational(statistic.grid.spacing().rational() / 2)});
 }
 
 Release Measurement::release(const Chunk& rows, BudgetAccountant& accountant) const {
@@ -191,7 +259,16 @@ void Measurement::check(const std::vector<Dyadic>& statistic) const {
 }
 
 std::vector<Dyadic> Measurement::draw(std::vector<Dyadic> statistic, const Paid& paid) const {
-  for (Dyadic& value : statistic) value = mechanism_.release(value, paid.generator());
+  if (const auto* const choice = std::get_if<Choice>(&mechanism_)) {
+    std::vector<Rational> scores;
+    scores.reserve(statistic.size());
+    for (const Dyadic& value : statistic) scores.push_back(value.rational());
+    std::vector<Dyadic> chosen;
+    for (const std::size_t index : choice->choose(scores, paid.generator()))
+      chosen.emplace_back(static_cast<std::int64_t>(index));
+    return chosen;
+  }
+  for (Dyadic& value : statistic) value = mechanism().release(value, paid.generator());
   return statistic;
 }
 

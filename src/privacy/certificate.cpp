@@ -248,6 +248,16 @@ Rational precision_scale(const Rational& epsilon, const Dyadic& sensitivity, dou
   return notes_arithmetic(epsilon, sensitivity, half_width, precision).arithmetic.scale.rational();
 }
 
+Certificate certify(const Choice& choice, std::size_t candidates) {
+  Certificate certificate;
+  certificate.bound = choice.epsilon();
+  // Two candidates ahead of all others by far, first equal and then as far apart as neighbors are: the second one's
+  // probability of being first falls from 1/2 to e^(-epsilon / count) / 2.
+  if (candidates > 1)
+    certificate.witness = choice.epsilon() / Rational(Integer(static_cast<unsigned long>(choice.count())));
+  return certificate;
+}
+
 Certificate compose_certificates(std::span<const Certificate> parts) {
   const FloatEnvironment environment;
   Certificate whole;

@@ -100,6 +100,22 @@ std::string words_of(NoiseKind kind) {
   return kind == NoiseKind::geometric ? "two-sided geometric" : "Laplace";
 }
 
+// What is proved of it, in the run's measure, and what it costs.
+std::string loss_line(const PlannedMeasurement& planned, const std::string& unit, const std::string& basis) {
+  return "\n     loss: " + unit + " <= " + loss_text(planned.loss_bound, planned.epsilon) +
+         (planned.delta != 0 ? " but for delta " + short_number(planned.delta) : "") + " for neighbors, " +
+         basis + "; " + short_number(planned.epsilon) + " is debited\n";
+}
+
+std::string choice_text(const PlannedMeasurement& planned, const std::string& unit) {
+  const Choice& choice = planned.measurement.choice();
+  const std::string candidates =
+      std::to_string(planned.measurement.aggregation().output_domain().dimension) + " candidates";
+  return "     permute-and-flip: of " + candidates + " " + std::to_string(choice.count()) +
+         (choice.count() == 1 ? " is named" : " are named, one after the other") +
+         "; nothing of the numbers is released" + loss_line(planned, unit, "proved");
+}
+
 std::string noise_text(const PlannedMeasurement& planned, const RangeChoice& range, const std::string& unit) {
   const Mechanism& mechanism = planned.measurement.mechanism();
   std::string text =
@@ -108,9 +124,7 @@ std::string noise_text(const PlannedMeasurement& planned, const RangeChoice& ran
   if (mechanism.kind() != NoiseKind::geometric)
     text += ", rounded to multiples of " + short_number(mechanism.grid().spacing().rational());
   return text + clamp_text(mechanism, range) +
-         "\n     loss: " + unit + " <= " + loss_text(planned.loss_bound, planned.epsilon) +
-         (planned.delta != 0 ? " but for delta " + short_number(planned.delta) : "") + " for neighbors, " + (mechanism.loss_is_proved() ? "proved" : "claimed by the notes") + "; " +
-         short_number(planned.epsilon) + " is debited\n";
+         loss_line(planned, unit, mechanism.loss_is_proved() ? "proved" : "claimed by the notes");
 }
 
 std::string chain_text(const PlannedMeasurement& planned, const RangeChoice& range, const std::string& unit) {
@@ -127,8 +141,9 @@ std::string chain_text(const PlannedMeasurement& planned, const RangeChoice& ran
     if (next) distance = *next;
     text += "     neighbors at " + step.metric + " <= " + (next ? short_number(distance) : "unknown") + "\n";
   }
-  text += "  " + std::to_string(++number) + ". noise\n" + noise_text(planned, range, unit);
-  return text;
+  const bool chooses = planned.measurement.is_choice();
+  text += "  " + std::to_string(++number) + (chooses ? ". choice\n" : ". noise\n");
+  return text + (chooses ? choice_text(planned, unit) : noise_text(planned, range, unit));
 }
 
 std::string statistic_text(const PlannedStatistic& planned, const std::string& unit) {

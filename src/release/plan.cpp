@@ -84,7 +84,10 @@ class StatisticPlanner {
   // Of the mechanism that will run, in the run's measure.
   Certificate certificate_of(const PlannedMeasurement& part) const {
     if (is_gaussian()) return certificate_of_gaussian(part);
-    Certificate certificate = certify(part.measurement.mechanism(), {.pairs = 1'000});
+    const Measurement& measurement = part.measurement;
+    Certificate certificate = measurement.is_choice()
+                                  ? certify(measurement.choice(), planned_.bins.size())
+                                  : certify(measurement.mechanism(), {.pairs = 1'000});
     if (measure() != PrivacyMeasure::zcdp) return certificate;
     return {.witness = 0, .bound = pure_to_zcdp(certificate.bound)};
   }
@@ -101,7 +104,9 @@ class StatisticPlanner {
   // In precision mode the notes' claim may be lower than what is proved.
   Rational stated_bound(const PlannedMeasurement& part) const {
     if (is_gaussian()) return part.certificate.bound;
-    const Rational stated = part.measurement.mechanism().stated_loss();
+    const Measurement& measurement = part.measurement;
+    const Rational stated =
+        measurement.is_choice() ? measurement.choice().epsilon() : measurement.mechanism().stated_loss();
     return measure() == PrivacyMeasure::zcdp ? pure_to_zcdp(stated) : stated;
   }
 
@@ -203,7 +208,8 @@ class StatisticPlanner {
     const Accuracy accuracy = measurement.accuracy(alpha);
     const std::size_t numbers = part.aggregation.output_domain().dimension;
     const Rational share = alpha / Rational(Integer(static_cast<unsigned long>(numbers)));
-    const double simultaneous = numbers == 1 ? accuracy.tight : measurement.accuracy(share).tight;
+    const bool of_each = numbers > 1 && !measurement.is_choice();
+    const double simultaneous = of_each ? measurement.accuracy(share).tight : accuracy.tight;
     planned_.measurements.push_back(
         {part.name, part.columns, part.centers, std::move(measurement), std::move(loss), cost.value, cost.delta,
          0, accuracy, simultaneous, {}});
@@ -212,6 +218,11 @@ class StatisticPlanner {
   // Of Gaussian noise without a delta, `epsilon` is its rho.
   Measurement measurement_of(const Aggregation& aggregation, const Rational& epsilon,
                              const std::optional<Rational>& delta = std::nullopt) const {
+    if (kind_.is_choice()) {
+      return aggregation >> make_top({.epsilon = epsilon,
+                                      .count = statistic_.top_count,
+                                      .distance = specification_.rows_apart(statistic_)});
+    }
     const bool by_rho = is_gaussian() && !delta;
     return aggregation >> make_snapping({.epsilon = by_rho ? Rational(0) : epsilon,
                                          .delta = delta,

@@ -38,13 +38,18 @@ std::string plus_minus(const ShownStatistic& statistic, double accuracy) {
 }
 
 std::string accuracy_text(const ShownStatistic& statistic) {
+  if (statistic.choice) {
+    const double gap = statistic.choice->gap;
+    if (!std::isfinite(gap) || gap < 0) return "no bound";
+    return "≤ " + decimal_text(ShownNumber::of(gap).rational(), 0, Toward::above) + " below the best";
+  }
   const std::optional<double> accuracy = accuracy_of(statistic);
   if (!accuracy) return "not known before";
   return plus_minus(statistic, *accuracy);
 }
 
 std::string unit_text(const ShownStatistic& statistic) {
-  if (statistic.hierarchy) return "rows";
+  if (statistic.hierarchy || statistic.choice) return "rows";
   if (statistic.accuracy && statistic.accuracy->simultaneous)
     return statistic.unit + (statistic.unit.empty() ? "" : ", ") + "all at once";
   return statistic.unit;

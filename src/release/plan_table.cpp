@@ -90,6 +90,11 @@ class PlanTable {
       return (std::isfinite(error) ? accuracy_text(error) + " rows, in rank" : "unbounded") +
              level(statistic.hierarchy->alpha);
     }
+    if (statistic.choice) {
+      const double gap = statistic.choice->gap;
+      return (std::isfinite(gap) ? "at most " + accuracy_text(gap) + " rows below the best" : "unbounded") +
+             level(statistic.choice->alpha);
+    }
     if (!statistic.accuracy) return "told with the release";
     std::string text = accuracy_text(statistic.accuracy->tight);
     if (!statistic.unit.empty()) text += " " + statistic.unit;

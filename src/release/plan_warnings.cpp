@@ -66,7 +66,7 @@ std::vector<PlanWarning> Plan::warnings(const std::optional<LedgerBalance>& ledg
   }
   if (const std::string unit = about_unit(specification_.data); !unit.empty()) warnings.push_back({"", unit});
   for (const PlannedStatistic& planned : statistics_) {
-    if (planned.accuracy || planned.measurements.empty() || planned.hierarchy) continue;
+    if (planned.accuracy || planned.measurements.empty() || planned.hierarchy || planned.gap) continue;
     const bool by_size = planned.groups == 0 && kind_of(planned.specification).no_planned_accuracy().empty();
     warnings.push_back(
         {planned.specification.name,

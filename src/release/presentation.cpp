@@ -211,6 +211,7 @@ class Writer {
 Shape shape_of(const ShownStatistic& statistic) {
   if (!statistic.groups.empty()) return Shape::groups;
   if (!statistic.all.bins.empty()) return Shape::bins;
+  if (statistic.choice) return Shape::choices;
   return statistic.all.quantiles.empty() || statistic.all.is_median() ? Shape::number : Shape::quantiles;
 }
 
@@ -236,6 +237,11 @@ PresentedNumber named_number(const ShownStatistic& statistic, const ReportedNumb
   if (number.quantile != nullptr && !number.quantile->q.empty()) {
     shown.part = number.quantile->q;
     shown.part_words = quantile_words(shown.part);
+  }
+  if (number.chosen != nullptr) {
+    shown.part = to_string(number.value);
+    shown.value = number.chosen->label;
+    shown.value_words = number.chosen->words;
   }
   shown.bewares = number.bewares;
   return shown;
@@ -312,6 +318,13 @@ PresentedStatistic present_statistic(const ReportModel& model, const ShownStatis
       shown.rank_error = decimal_text(ShownNumber::of(error).rational(), 0, Toward::above);
     shown.edges = statistic.hierarchy->edges;
     shown.quantile_note = quantile_note(statistic);
+  }
+  if (statistic.choice) {
+    shown.choice_note = choice_note(statistic);
+    for_each_number(model, statistic, [&](const ReportedNumber& number) {
+      shown.numbers.push_back(named_number(statistic, number));
+    });
+    return shown;
   }
   present_numbers(model, statistic, digits, shown);
   if (!shown.together && !shown.level.empty()) {

@@ -49,7 +49,8 @@ struct PresentedNumber {
   std::string group_words;
   std::string part;  // the bin, or which quantile; empty for a number that stands alone
   std::string part_words;
-  std::string value;  // empty when it tells nothing
+  std::string value;  // empty when it tells nothing; of a choice the category
+  std::string value_words;  // what people call that
   std::string lower;  // of the interval; empty where nothing bounds it
   std::string upper;
   std::string half_width;  // of the interval before it is cut; empty where it has no middle
@@ -61,7 +62,7 @@ struct PresentedNumber {
 };
 
 struct PresentedStatistic {
-  enum class Shape { number, bins, groups, quantiles };
+  enum class Shape { number, bins, groups, quantiles, choices };
   Shape shape = Shape::number;
   std::string name;
   std::string title;  // words for people, or the name
@@ -79,6 +80,7 @@ struct PresentedStatistic {
   std::string rank_error;     // in rows; empty when nothing bounds it
   std::size_t edges = 0;
   std::string quantile_note;
+  std::string choice_note;    // of a choice, whose numbers are categories
   std::string range_note;     // a range that is not the kind's own
   std::string row_grid_note;  // that cells are put on a grid
   std::string population_of;  // what may be told of the population: "mean" or "share"; empty where nothing is

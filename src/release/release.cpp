@@ -167,8 +167,7 @@ std::vector<std::vector<std::vector<Dyadic>>> by_part(const Plan& plan, std::vec
   for (const PlannedStatistic& statistic : plan.statistics()) {
     parts.emplace_back();
     for (const PlannedMeasurement& planned : statistic.measurements) {
-      const auto end =
-          next + static_cast<std::ptrdiff_t>(planned.measurement.aggregation().output_domain().dimension);
+      const auto end = next + static_cast<std::ptrdiff_t>(planned.measurement.released_count());
       parts.back().emplace_back(next, end);
       next = end;
     }

@@ -41,9 +41,10 @@ std::string report_csv(const ReportModel& model) {
       const std::string group = number.entry == &statistic.all ? "" : number.entry->key.text;
       const std::string bin = number.bin != nullptr        ? number.bin->label
                               : number.quantile != nullptr ? number.quantile->q
+                              : number.chosen != nullptr   ? to_string(number.value)
                                                            : "";
       for (const std::string& field :
-           {name, cell(group), cell(bin), released_text(number), end(number.interval.lower, to_double_down),
+           {name, cell(group), cell(bin), cell(released_text(number)), end(number.interval.lower, to_double_down),
             end(number.interval.upper, to_double_up), alpha, statistic.noise.epsilon.text})
         text += field + ",";
       text += population(number.population) + "\r\n";

@@ -419,7 +419,25 @@ class ReportPage {
     return html;
   }
 
+  // What was chosen, without a number but its rank.
+  Html ranking(const PresentedStatistic& statistic, std::size_t index) {
+    const std::string id = "s" + std::to_string(index);
+    Html html;
+    html << "<section aria-labelledby=\"" << id << "\"><h2 id=\"" << id << "\">" << statistic.title
+         << "</h2>\n<table><caption>The most frequent of " << description(statistic).substr(7)
+         << ", the first the most. Cost: " << letter() << " " << statistic.epsilon
+         << " for all.</caption><thead><tr><th scope=\"col\">rank</th><th scope=\"col\">" << first_head(statistic)
+         << "</th></tr></thead><tbody>\n";
+    for (const PresentedNumber& number : statistic.numbers) {
+      html << "<tr><th scope=\"row\">" << number.part << "</th><td class=\"v\">"
+           << words_and_code(number.value, number.value_words) << "</td></tr>\n";
+    }
+    return html << "</tbody></table>\n<p class=\"note\">"
+                << statistic.choice_note.substr(0, statistic.choice_note.size() - 1) << "</p>\n</section>\n";
+  }
+
   static Html list(const PresentedStatistic& statistic, std::size_t index, bool bars) {
+    if (statistic.shape == Shape::choices) return ranking(statistic, index);
     const std::string id = "s" + std::to_string(index);
     const std::string grid = "x" + std::to_string(index);
     const bool folded = statistic.numbers.size() > most_open;

@@ -153,14 +153,15 @@ void write_noise(JsonText& json, const ShownMeasure& measure, const ShownNoise& 
   json.nullable("sensitivity", noise.sensitivity);
   json.nullable("scale", noise.scale);
   json.nullable("grid", noise.grid);
-  if (noise.range) {
+  const bool has_mechanism = !noise.noise.empty();
+  if (has_mechanism) {
     json.text("mode", noise.mode);
     if (noise.precision) json.key("precision").raw(std::to_string(*noise.precision));
     json.text("noise", noise.noise);
-    write_range(json, *noise.range);
   }
+  if (noise.range) write_range(json, *noise.range);
   json.text("loss_bound", noise.loss_bound);
-  if (noise.range) json.text("loss_basis", noise.loss_basis);
+  if (has_mechanism) json.text("loss_basis", noise.loss_basis);
   write_certificate(json, noise.certificate);
 }
 
@@ -185,6 +186,12 @@ void write_values(JsonText& json, const ShownEntry& entry) {
       json.words("label", bin.words);
       if (bin.value) json.number("value", *bin.value);
       write_population(json, bin.population);
+    });
+  }
+  if (!entry.chosen.empty()) {
+    json.objects("top", entry.chosen, [&](const ShownChosen& chosen) {
+      json.text("category", chosen.label);
+      json.words("label", chosen.words);
     });
   }
   if (entry.is_median()) {
@@ -288,6 +295,14 @@ void write_statistic(JsonText& json, const ShownMeasure& measure, const ShownSta
     write_noise(json, measure, statistic.noise);
     write_accuracy(json, statistic.accuracy);
     write_released(json, statistic);
+  } else if (statistic.choice) {
+    json.integer("k", statistic.choice->count);
+    json.integer("candidates", statistic.choice->candidates);
+    json.real("gap", statistic.choice->gap);
+    json.text("alpha", statistic.choice->alpha);
+    write_released(json, statistic);
+    write_noise(json, measure, statistic.noise);
+    write_accuracy(json, statistic.accuracy);
   } else {
     write_released(json, statistic);
     if (statistic.constant) json.flag("constant", true);
@@ -395,6 +410,9 @@ ShownEntry read_entry(const Json& json) {
     }
   } else if (json.contains("interval")) {
     entry.quantiles.push_back(read_quantile(json));
+  } else if (json.contains("top")) {
+    for (const Json& chosen : json.at("top"))
+      entry.chosen.push_back({chosen.at("category").get<std::string>(), words_in(chosen, "label")});
   } else if (json.contains("bins")) {
     for (const Json& bin : json.at("bins"))
       entry.bins.push_back({bin.at("bin").get<std::string>(), number_in(bin.at("value")),
@@ -481,6 +499,11 @@ ShownStatistic read_statistic(const ShownMeasure& measure, const Json& json) {
     if (json.contains("edges")) statistic.hierarchy->edges = whole_in<std::size_t>(json.at("edges"));
     statistic.hierarchy->rank_error = bound_in(json.at("rank_error"));
     statistic.hierarchy->alpha = json.at("alpha").get<std::string>();
+  }
+  if (json.contains("gap")) {
+    statistic.choice = ShownChoice{whole_in<std::size_t>(json.at("k")),
+                                   whole_in<std::size_t>(json.at("candidates")), bound_in(json.at("gap")),
+                                   json.at("alpha").get<std::string>()};
   }
   statistic.accuracy = read_accuracy(json.at("accuracy"));
   if (!json.contains("groups")) {

@@ -55,7 +55,17 @@ std::string single_numbers(const Presentation& shown) {
          " |\n|---|--:|--:|--:|--:|\n" + text;
 }
 
+// What was chosen, without a number but its rank.
+std::string ranking(const PresentedStatistic& statistic, const std::string& letter) {
+  std::string text = "\n## " + plain(statistic.title) + "\n\n" + plain(description(statistic)) + "; " +
+                     letter + " " + statistic.epsilon + "\n\n| rank | |\n|--:|---|\n";
+  for (const PresentedNumber& number : statistic.numbers)
+    text += "| " + number.part + " | " + named(number.value, number.value_words) + " |\n";
+  return text + "\n" + plain(statistic.choice_note.substr(0, statistic.choice_note.size() - 1)) + "\n";
+}
+
 std::string list(const PresentedStatistic& statistic, const std::string& letter) {
+  if (statistic.shape == Shape::choices) return ranking(statistic, letter);
   std::string text = "\n## " + plain(statistic.title) + "\n\n" + plain(description(statistic)) +
                      (statistic.unit.empty() ? "" : ", " + plain(statistic.unit)) + "; " +
                      list_note(statistic) + "; " + letter + " " + statistic.epsilon +

@@ -67,7 +67,21 @@ ShownCertificate certificate_of(const Certificate& certificate) {
   return shown;
 }
 
+ShownNoise noise_of_choice(const PlannedMeasurement& planned) {
+  const Choice& choice = planned.measurement.choice();
+  ShownNoise noise;
+  noise.epsilon = ShownNumber::quote(to_string(planned.epsilon));
+  noise.sensitivity = ShownNumber::quote(to_string(choice.sensitivity()));
+  noise.mode = mode_name(NoiseKind::exact);
+  noise.noise = "permute-and-flip";
+  noise.loss_bound = to_string(planned.loss_bound);
+  noise.loss_basis = "proved";
+  noise.certificate = certificate_of(planned.certificate);
+  return noise;
+}
+
 ShownNoise noise_of(const PlannedMeasurement& planned, const RangeChoice& range) {
+  if (planned.measurement.is_choice()) return noise_of_choice(planned);
   const Mechanism& mechanism = planned.measurement.mechanism();
   ShownNoise noise;
   noise.epsilon = ShownNumber::quote(to_string(planned.epsilon));
@@ -252,6 +266,11 @@ void add_mechanism(ShownStatistic& shown, const PlannedStatistic& statistic, con
                                      to_string(specification.alpha)};
     return;  // in rows, at the edges: rank_error; in values: intervals
   }
+  if (statistic.gap) {
+    shown.choice = ShownChoice{specification.top_count, statistic.bins.size(), *statistic.gap,
+                               to_string(specification.alpha)};
+    return;
+  }
   shown.accuracy = ShownAccuracy{to_string(specification.alpha), statistic.accuracy->conservative,
                                  statistic.accuracy->tight, statistic.accuracy->simultaneous};
   if (values.any()) return;
@@ -301,6 +320,7 @@ void add_words(ShownStatistic& statistic, const Declaration& data) {
   if (kind != nullptr && kind->has_unit_of_column()) statistic.unit = column.unit;
   const auto label = [&](ShownEntry& entry) {
     for (ShownBin& bin : entry.bins) bin.words = column.label_of(bin.label);
+    for (ShownChosen& chosen : entry.chosen) chosen.words = column.label_of(chosen.label);
   };
   label(statistic.all);
   for (ShownEntry& group : statistic.groups) label(group);

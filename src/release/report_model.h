@@ -122,6 +122,12 @@ struct ShownQuantile {
   double upper = 0;
 };
 
+// A category that was chosen.
+struct ShownChosen {
+  std::string label;
+  std::string words;  // what people call it; may be empty
+};
+
 struct ShownPart {
   std::string name;
   std::optional<ShownNumber> value;
@@ -140,6 +146,7 @@ struct ShownEntry {
   std::optional<ShownInterval> population;
   std::vector<ShownBin> bins;
   std::vector<ShownQuantile> quantiles;  // or the median
+  std::vector<ShownChosen> chosen;       // of top: the most frequent first
   std::vector<ShownNumber> parts;        // of a group: their values
   bool is_median() const { return quantiles.size() == 1 && quantiles.front().q.empty(); }
 };
@@ -149,6 +156,14 @@ struct ShownHierarchy {
   std::size_t edges = 0;
   std::size_t nodes = 0;
   double rank_error = 0;
+  std::string alpha;
+};
+
+// What holds of what is chosen, see PlannedStatistic::gap.
+struct ShownChoice {
+  std::size_t count = 0;
+  std::size_t candidates = 0;
+  double gap = 0;
   std::string alpha;
 };
 
@@ -175,6 +190,7 @@ struct ShownStatistic {
   std::vector<std::string> row_grids;  // spacings that cells are put on first, one a column, if any
   bool constant = false;
   std::optional<ShownHierarchy> hierarchy;
+  std::optional<ShownChoice> choice;
   ShownNoise noise;
   std::optional<ShownAccuracy> accuracy;
   // Of a plan whose accuracy is for about such data: what is guessed of them.

@@ -117,7 +117,7 @@ class Judge {
 
   std::vector<Beware> of(const ReportedNumber& number) const {
     std::vector<Beware> bewares;
-    if (statistic_.constant) return bewares;
+    if (statistic_.constant || statistic_.choice) return bewares;
     const auto add = [&](Beware what, bool holds) {
       if (holds) bewares.push_back(what);
     };
@@ -224,12 +224,12 @@ std::size_t longest_text(const ShownStatistic& statistic,
 }
 
 std::size_t numbers_of(const ShownEntry& entry) {
-  return std::max({entry.bins.size(), entry.quantiles.size(), std::size_t{1}});
+  return std::max({entry.bins.size(), entry.quantiles.size(), entry.chosen.size(), std::size_t{1}});
 }
 
 // What the kind of the statistic can give cause for.
 std::vector<Beware> possible(const ShownStatistic& statistic) {
-  if (statistic.constant) return {};
+  if (statistic.constant || statistic.choice) return {};
   std::vector<Beware> bewares;
   for (std::size_t i = 0; i < beware_count; ++i) bewares.push_back(static_cast<Beware>(i));
   std::erase_if(bewares, [&](Beware what) {
@@ -305,6 +305,11 @@ void for_each_number(const ReportModel& model, const ShownStatistic& statistic,
             .value = ShownNumber::of(quantile.value).rational(),
             .interval = {finite(quantile.lower), finite(quantile.upper)}});
     }
+    for (std::size_t i = 0; i < entry.chosen.size(); ++i) {
+      tell({.entry = &entry,
+            .chosen = &entry.chosen[i],
+            .value = Rational(Integer(static_cast<unsigned long>(i + 1)))});
+    }
     for (const ShownBin& bin : entry.bins) tell_value(entry, &bin, bin.value.value());
     if (entry.value) tell_value(entry, nullptr, *entry.value);
   };
@@ -314,11 +319,13 @@ void for_each_number(const ReportModel& model, const ShownStatistic& statistic,
 
 std::string released_text(const ReportedNumber& number) {
   if (number.quantile != nullptr) return to_string(number.quantile->value);
+  if (number.chosen != nullptr) return number.chosen->label;
   return (number.bin != nullptr ? *number.bin->value : *number.entry->value).text;
 }
 
 std::optional<std::string> alpha_of(const ShownStatistic& statistic) {
   if (statistic.hierarchy) return statistic.hierarchy->alpha;
+  if (statistic.choice) return statistic.choice->alpha;
   if (statistic.constant) return std::nullopt;
   const ShownEntry& entry = statistic.groups.empty() ? statistic.all : statistic.groups.front();
   if (entry.accuracy) return entry.accuracy->alpha;
@@ -328,7 +335,7 @@ std::optional<std::string> alpha_of(const ShownStatistic& statistic) {
 
 bool hold_together(const ShownStatistic& statistic) {
   const ShownEntry& entry = statistic.groups.empty() ? statistic.all : statistic.groups.front();
-  return statistic.hierarchy || !entry.bins.empty();
+  return statistic.hierarchy || statistic.choice || !entry.bins.empty();
 }
 
 std::string confidence(const Rational& alpha) {
@@ -366,6 +373,17 @@ std::string range_note(const ShownStatistic& statistic) {
   const bool many = !statistic.all.bins.empty() || !statistic.groups.empty();
   return clamped + ", the public range widened so that a clamp binds with probability at most " +
          short_number(range.gamma.value().rational()) + (many ? ", each number for itself.\n" : ".\n");
+}
+
+std::string choice_note(const ShownStatistic& statistic) {
+  const ShownChoice& choice = *statistic.choice;
+  const std::string rows =
+      std::isfinite(choice.gap) ? round_up_to_digits(ShownNumber::of(choice.gap).rational(), 3) : "any number of";
+  return shown_text(statistic.name) + ": with probability " +
+         confidence(parse_exact(choice.alpha, "report")) +
+         (choice.count == 1 ? ", the category that is named has at most " : ", each category that is named has at most ") +
+         rows + " rows fewer than the most frequent one" + (choice.count == 1 ? "" : " that is not named before it") +
+         "; how many rows any of them has is not released.\n";
 }
 
 std::string quantile_note(const ShownStatistic& statistic) {

@@ -16,6 +16,7 @@ struct ReportedNumber {
   const ShownEntry* entry = nullptr;  // of all rows, or a group
   const ShownBin* bin = nullptr;
   const ShownQuantile* quantile = nullptr;
+  const ShownChosen* chosen = nullptr;  // a category, whose value is its rank
   Rational value;
   // Where the exact number lies, except with the probability alpha of the statistic: as far as it is public
   // that it may.
@@ -55,6 +56,9 @@ std::string confidence(const Rational& alpha);
 std::string range_note(const ShownStatistic& statistic);
 // That cells are put on a grid before they are summed; a line, or "".
 std::string row_grid_note(const ShownStatistic& statistic);
+
+// How far below the most frequent ones a category may be that is named, as a line.
+std::string choice_note(const ShownStatistic& statistic);
 
 // What is certain of quantiles, as a line: where the exact ones lie, and how far ranks are off at edges,
 // two claims, each with the probability that it tells. Nothing about ranks inside a bin, where rows cannot be

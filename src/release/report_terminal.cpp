@@ -195,6 +195,7 @@ class TerminalReport {
 
   // A statistic of many numbers, whose bars have one axis.
   std::string list(const PresentedStatistic& statistic) const {
+    if (statistic.shape == Shape::choices) return ranking(statistic);
     Widths widths;
     for (const PresentedNumber& number : statistic.numbers)
       widen(widths, label_of(statistic, number), number);
@@ -208,6 +209,19 @@ class TerminalReport {
       if (room > 0 && number.bar) line += "  " + strip(bar(number, room, " "));
       const std::string flag = beware(number);
       text += without_blanks_at_the_end(line) + (flag.empty() ? "" : "  " + flag) + "\n";
+    }
+    return text + "\n";
+  }
+
+  // What was chosen, without a number but its rank.
+  std::string ranking(const PresentedStatistic& statistic) const {
+    std::string text = list_head(statistic, "the most frequent first");
+    std::size_t widest = 0;
+    for (const PresentedNumber& number : statistic.numbers) widest = std::max(widest, width_of(number.part));
+    for (const PresentedNumber& number : statistic.numbers) {
+      const std::string words = number.value_words.empty() ? "" : ": " + number.value_words;
+      text += "  " + padded(number.part, widest, true) + "  " +
+              painted(shown_text(number.value + words), bold) + "\n";
     }
     return text + "\n";
   }
@@ -259,7 +273,7 @@ class TerminalReport {
       if (statistic.constant)
         text += paragraph(shown_text(statistic.name) +
                           ": a public constant; released exactly, without noise and without cost.\n");
-      text += paragraph(statistic.quantile_note);
+      text += paragraph(statistic.quantile_note) + paragraph(statistic.choice_note);
       text += population(statistic);
     }
     return text.empty() ? "" : text + "\n";

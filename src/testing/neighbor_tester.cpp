@@ -259,11 +259,17 @@ class AggregationCheck {
   Claim claim_;
 };
 
+// The L1 distance between statistics that loses 1.
+Rational scale_of(const Measurement& measurement) {
+  return measurement.is_choice() ? measurement.choice().scale()
+                                 : exact_rational(measurement.mechanism().scale(), "scale");
+}
+
 class MeasurementCheck : public AggregationCheck {
  public:
   explicit MeasurementCheck(const Measurement& part)
       : AggregationCheck(part.aggregation()),
-        scale_(exact_rational(part.mechanism().scale(), "scale")),
+        scale_(scale_of(part)),
         part_(part) {
     more_ = [this](const Rational& d_in, const Rational& distance,
                    const Shown& shown) -> std::optional<Broken> {
@@ -297,8 +303,7 @@ class CompositionCheck {
       const std::vector<ExactPart> right = exact(second, engine);
       Rational lost = 0;
       for (std::size_t i = 0; i < left.size(); ++i) {
-        lost += statistic_distance(left[i].statistic, right[i].statistic) /
-                exact_rational(left[i].measurement->mechanism().scale(), "scale");
+        lost += statistic_distance(left[i].statistic, right[i].statistic) / scale_of(*left[i].measurement);
       }
       auto known = loss_.find(d_in);
       if (known == loss_.end()) known = loss_.emplace(d_in, part_.loss(d_in)).first;

@@ -107,6 +107,8 @@ class AllCommandsTest : public ToolTest {
         {"plot accuracy", {{}, {{"--output", "plot.svg"}, {"--epsilon", "1"}, {"--sensitivity", "1"}}}},
         {"plot bias", {{}, {{"--output", "plot.svg"}, {"--epsilon", "1"}, {"--sensitivity", "1"}}}},
         {"plot law", {{}, {{"--output", "plot.svg"}, {"--epsilon", "1"}, {"--sensitivity", "1"}}}},
+        {"selection", {{}, {{"--epsilon", "1"}, {"--delta", "1e-5"}, {"--units", "3"}}}},
+        {"select-top", {{}, {{"--epsilon", "1"}, {"--scores", "3,1,2"}}}},
         {"trace", {{}, {{"--vectors", "vectors.csv"}}}},
         {"audit",
          {{}, {{"--epsilon", "1"}, {"--sensitivity", "1"}, {"--values", "0,1"}, {"--samples", "100"}}}}};

@@ -238,6 +238,18 @@ inline void add_measurements(NeighborParts& parts) {
   parts.add("make_snapping", counts >> make_snapping(geometric));
 }
 
+inline void add_choices(NeighborParts& parts) {
+  const VectorDomain reals = untrusted_domain({AtomType::real});
+  const Bins bins = Bins::numbers({0, 1, 2});
+  parts.add("make_top", make_histogram(reals, symmetric_distance(), bins) >> make_top({.epsilon = "1/3"}));
+  parts.add("make_top",
+            make_histogram(reals, symmetric_distance(), bins) >> make_top({.epsilon = 1, .count = 2, .distance = 3}));
+  for (const Metric by_size : size_metrics) {
+    parts.add("make_top",
+              make_histogram(reals.of_size(5), by_size, bins) >> make_top({.epsilon = 1, .count = 3}));
+  }
+}
+
 inline void add_compositions(NeighborParts& parts) {
   const VectorDomain rows({integer_in(Bounds(-7, 3))});
   const Metric metric = symmetric_distance();
@@ -272,6 +284,7 @@ inline NeighborParts all_neighbor_parts() {
   add_histograms(parts);
   add_hierarchies(parts);
   add_measurements(parts);
+  add_choices(parts);
   add_compositions(parts);
   return parts;
 }

@@ -12,12 +12,14 @@
 #include <concepts>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "snapdp/framework/accountant.h"
 #include "snapdp/framework/aggregation.h"
 #include "snapdp/mechanism/accuracy.h"
 #include "snapdp/mechanism/bounds.h"
+#include "snapdp/mechanism/choice.h"
 #include "snapdp/mechanism/mechanism.h"
 #include "snapdp/mechanism/noise.h"
 #include "snapdp/random/system_generator.h"
@@ -43,9 +45,17 @@ struct NoiseOptions {
   RangeChoice range = {};
 };
 
+// Instead of noise: which of the numbers are the greatest.
+struct TopOptions {
+  Epsilon epsilon;        // of the whole list, at `distance` of the input metric
+  std::size_t count = 1;  // how many of the numbers to name, at least 1
+  // How far apart neighboring datasets are, as NoiseOptions have it.
+  std::uint64_t distance = 1;
+};
+
 // What was released and what was debited for it.
 struct Release {
-  std::vector<Dyadic> values;  // multiples of the grid, or a bound
+  std::vector<Dyadic> values;  // multiples of the grid, or a bound; of a choice the indices of what is chosen
   PrivacyLoss loss;
 };
 
@@ -60,9 +70,19 @@ class Measurement {
   // statistic's grid numbers differ between neighbors, and never more than there are: that many are the
   // mechanism's coordinates().
   Measurement(Aggregation aggregation, const NoiseOptions& options);
+  // A private choice (mechanism/choice.h): the indices of the greatest numbers of the statistic, the greatest
+  // first, and nothing of the numbers. The L1 sensitivity of the statistic says how far they move. Throws
+  // invalid_argument when that is 0, or when there are fewer numbers than options.count. Proof:
+  // proofs/make_top.md.
+  Measurement(Aggregation aggregation, const TopOptions& options);
 
   const Aggregation& aggregation() const { return aggregation_; }
-  const Mechanism& mechanism() const { return mechanism_; }
+  // Whether it is a choice; the other of the two functions throws mismatch.
+  bool is_choice() const { return std::holds_alternative<Choice>(mechanism_); }
+  const Mechanism& mechanism() const;
+  const Choice& choice() const;
+  // How many values a release has.
+  std::size_t released_count() const;
   Metric input_metric() const { return aggregation_.input_metric(); }
   // In what privacy() counts: pure, or zcdp for Gaussian noise.
   PrivacyMeasure measure() const;
@@ -74,11 +94,14 @@ class Measurement {
   // The loss at distance d_in, exact; at most the requested epsilon at distance().
   Rational loss(const Rational& d_in = 1) const { return privacy_.forward(d_in); }
   // What a release debits: the requested rho, or epsilon and delta, of Gaussian noise; else the requested
-  // epsilon, as privacy() holds for it at distance(); in precision mode,
-  // where only the notes' claim may be that low, loss(distance()). privacy().holds(distance(),
-  // price().in(measure()).value) is always true.
+  // epsilon, as privacy() holds for it at distance(); in precision mode, where only the notes' claim may be
+  // that low, loss(distance()). privacy().holds(distance(), price().in(measure()).value) is always true.
   const PrivacyLoss& price() const { return price_; }
-  // See accuracy_of(). Between constants narrower than the public range it is that of the clamped statistic.
+  // The epsilon that was asked for.
+  const Rational& epsilon() const;
+  // See accuracy_of(); of a choice all three are how far what is chosen may be below the greatest that is
+  // left, see Choice::accuracy(), on the grid of the statistic. Between constants narrower than the public
+  // range it is that of the clamped statistic.
   Accuracy accuracy(const FailureRate& alpha) const;
 
   // Folds the rows, debits price(), then draws. Throws before the debit: bad_data naming "rows" when they are
@@ -99,7 +122,7 @@ class Measurement {
 
   Aggregation aggregation_;
   Rational distance_;
-  Mechanism mechanism_;
+  std::variant<Mechanism, Choice> mechanism_;
   Relation privacy_;
   PrivacyLoss price_;
 };
@@ -108,6 +131,14 @@ inline NoiseOptions make_snapping(NoiseOptions options) {
   return options;
 }
 inline Measurement operator>>(const Aggregation& aggregation, const NoiseOptions& options) {
+  return Measurement(aggregation, options);
+}
+
+// counts >> make_top({.epsilon = 1, .count = 3})
+inline TopOptions make_top(TopOptions options) {
+  return options;
+}
+inline Measurement operator>>(const Aggregation& aggregation, const TopOptions& options) {
   return Measurement(aggregation, options);
 }
 

@@ -68,7 +68,10 @@ struct PlannedStatistic {
   // and anything between equal bounds are constants: released exactly, at no cost.
   std::vector<PlannedMeasurement> measurements;
   std::optional<Dyadic> constant;
-  std::vector<std::string> bins;  // of a histogram
+  std::vector<std::string> bins;  // of a histogram; of top the candidates
+  // Of top: except with the statistic's alpha, what is named has at most this many rows fewer than the most
+  // frequent category that is left, all together.
+  std::optional<double> gap;
   // Of quantiles and the median: what is released, and the R of quantile_rank_error, in rows, that holds at
   // the edges around all quantiles of all groups together with probability at least 1 - alpha. It says
   // nothing about ranks inside a bin. With the margins, one a quantile, every quantile_interval holds its

@@ -48,6 +48,7 @@ enum class StatisticKind {
   median,
   quantiles,
   range_count,
+  top,
 };
 
 std::string to_string(StatisticKind kind);
@@ -95,6 +96,7 @@ struct StatisticSpecification {
       quantiles;                // 0 to 1, of quantiles and the median, whose edges are those of the hierarchy
   bool other = false;           // a last bin for everything else
   int order = 1;                // of a moment: 1 to 4
+  std::size_t top_count = 1;    // of top: how many categories are named
   std::vector<Rational> split;  // weights of the parts, if any
   bool nonnegative = false;     // negative results become 0, after the release
   // One statistic for each key of a column, in their order: numbers or texts.

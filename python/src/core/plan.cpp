@@ -62,14 +62,23 @@ Facts described(const PlannedStatistic& planned) {
   facts["alpha"] = to_string(asked.alpha);
   facts["accuracy"] = described(planned.accuracy);
   facts["rank_error"] = planned.hierarchy ? nb::object(nb::float_(planned.rank_error)) : nb::none();
+  facts["gap"] = planned.gap ? nb::object(nb::float_(*planned.gap)) : nb::none();
   facts["constant"] =
       planned.constant ? nb::object(nb::str(to_string(*planned.constant).c_str())) : nb::none();
   nb::list measurements;
   for (const PlannedMeasurement& measured : planned.measurements) {
-    const Noise& noise = measured.measurement.mechanism().noise();
     Facts part;
     part["part"] = measured.part;
     part["epsilon"] = to_string(measured.epsilon);
+    if (measured.measurement.is_choice()) {
+      const Choice& choice = measured.measurement.choice();
+      part["sensitivity"] = to_string(choice.sensitivity());
+      part["scale"] = to_string(choice.scale());
+      part["grid"] = to_string(measured.measurement.aggregation().output_domain().grid.spacing());
+      measurements.append(part);
+      continue;
+    }
+    const Noise& noise = measured.measurement.mechanism().noise();
     part["sensitivity"] = to_string(noise.sensitivity);
     part["scale"] = to_string(Rational(noise.scale.up()));
     part["grid"] = to_string(noise.grid.spacing());

@@ -196,13 +196,14 @@ const Kind& moment_kind();
 const Kind& median_kind();
 const Kind& quantiles_kind();
 const Kind& range_count_kind();
+const Kind& top_kind();
 
 const std::vector<const Kind*>& all_kinds() {
   static const std::vector<const Kind*> kinds = {
       &count_kind(),       &sum_kind(),       &mean_kind(),     &variance_kind(),
       &covariance_kind(),  &histogram_kind(), &distinct_kind(), &standard_deviation_kind(),
       &correlation_kind(), &moment_kind(),    &median_kind(),   &quantiles_kind(),
-      &range_count_kind()};
+      &range_count_kind(), &top_kind()};
   return kinds;
 }
 

@@ -121,6 +121,8 @@ class Kind {
 
   // Its noisy parts, in the order of `split`.
   virtual std::vector<KindPart> parts(Neighbors neighbors) const = 0;
+  // Whether it names the greatest of the numbers of its only part, instead of adding noise to them.
+  virtual bool is_choice() const { return false; }
   // Built of squares or products and divided by the rows less one: needs two rows, and numbers whose products are
   // doubles.
   virtual bool is_second_moment() const { return false; }
