@@ -96,7 +96,7 @@ class Readiness {
   static std::string afford(const Plan& plan) {
     plan.require_affordable();
     return "epsilon " + short_number(plan.epsilon()) + " of " +
-           short_number_down(plan.specification().budget);
+           short_number_down(plan.specification().budget.amount.value);
   }
 
   static std::string pay(const Plan& plan, const Ledger& ledger) {

@@ -12,13 +12,14 @@ class DailyAccountant final : public BudgetAccountant {
 
   // Refuses before anything is debited, and lets the other accountant have the last word.
   void debit(const Debit& debit) override {
-    if (debit.loss > left_today_) {
+    const Rational epsilon = debit.loss.in(PrivacyMeasure::pure).value;  // throws where it is not pure
+    if (epsilon > left_today_) {
       throw Error(ErrorCode::budget_refused, "epsilon",
-                  "epsilon = " + to_string(debit.loss) + ": " + to_string(left_today_) +
+                  "epsilon = " + to_string(epsilon) + ": " + to_string(left_today_) +
                       " are left for today; nothing was debited. Ask again tomorrow");
     }
     whole_.debit(debit);
-    left_today_ -= debit.loss;
+    left_today_ -= epsilon;
   }
 
  private:

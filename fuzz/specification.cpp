@@ -12,7 +12,7 @@ namespace {
 void check_plan(const Plan& plan) {
   const Specification& specification = plan.specification();
   // A plan beyond its budget can be looked at, and is refused where it would be paid for.
-  const bool fits = plan.epsilon() <= specification.budget && plan.unpaid().empty();
+  const bool fits = specification.budget.exceeded_by(plan.cost()).empty() && plan.unpaid().empty();
   SNAPDP_FUZZ_CHECK(plan.epsilon() >= 0 && plan.is_affordable() == fits);
   SNAPDP_FUZZ_CHECK(fuzz::refuses([&] { plan.require_affordable(); }) == !fits);
   SNAPDP_FUZZ_CHECK(plan.statistics().size() + plan.unpaid().size() == specification.statistics.size());
@@ -35,7 +35,7 @@ void run(std::string_view text) {
   if (fuzz::refuses([&] { specification = Specification::parse(text, "fuzz.toml", "/nowhere"); })) return;
   SNAPDP_FUZZ_CHECK(!specification.statistics.empty());
   SNAPDP_FUZZ_CHECK(specification.statistics.size() <= Specification::max_statistics);
-  SNAPDP_FUZZ_CHECK(specification.budget > 0);
+  SNAPDP_FUZZ_CHECK(is_budget(specification.budget));
   // What a ledger would keep reads back as the same, and the specification agrees with it.
   const std::string kept = specification.data.canonical_text();
   const Declaration again = Declaration::parse(kept, "ledger", "/nowhere");

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from . import _core, _files, _toml
 from ._arguments import another_kind, entries, of_class, text_of
 from ._errors import Error, InvalidArgument, named, without_lines
-from ._numbers import Number, text
+from ._numbers import Number, budget_entries
 
 if TYPE_CHECKING:
     from ._plan import Plan
@@ -179,23 +179,27 @@ class Dataset:
     def plan(
         self,
         *statistics: Statistic,
-        epsilon: Number,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
         label: str | None = None,
         headline: str | None = None,
     ) -> Plan:
         """What these statistics cost and how near they will be. No row is read.
 
         Args:
-            statistics: count(), mean("age"), ... Those without epsilon, accuracy and weight share by equal weights what
-                the others leave of the budget.
+            statistics: count(), mean("age"), ... Those without epsilon, rho, accuracy and weight share by equal
+                weights what the others leave of the budget.
             epsilon: the most that they may cost together; exact.
+            delta: for Gaussian noise: the most that their deltas may come to; with rho, where rho is read as an epsilon.
+            rho: instead of epsilon: the most that they may cost in zero-concentrated differential privacy.
             label: a name for the release; `Plan.release` takes one too.
             headline: what a page about the release says at its top.
         """
         from ._plan import Plan
         from ._statistics import Statistic
 
-        tables = [_toml.table("[budget]", {"epsilon": text(epsilon, "epsilon")})]
+        tables = [_toml.table("[budget]", budget_entries(epsilon, rho, delta))]
         for statistic in statistics:
             tables.append(of_class(statistic, Statistic, "statistics", 'statistics such as count() or mean("age")')._table())
         head = {"label": label, "headline": headline}

@@ -3,34 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 from . import _files
 from ._numbers import fraction
 
-if TYPE_CHECKING:
-    from fractions import Fraction
+
+class Charge(NamedTuple):
+    """What a statistic lost: an epsilon, but for delta, and rho by its Gaussian noise."""
+
+    name: str
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
 class LedgerEntry(_files.Shown):
     """One past release.
 
-    epsilon: what it cost; spent: the total after it; charges: what each statistic cost; reported: whether its report is kept.
+    cost: an epsilon, or of a ledger that counts in rho that; spent: the total after it; charges: what each statistic lost;
+    delta, spent_delta: beside these; reported: whether its report is kept.
     """
 
     release: int
     time: str
-    epsilon: Fraction
+    cost: Fraction
     spent: Fraction
-    charges: tuple[tuple[str, Fraction], ...]
+    charges: tuple[Charge, ...]
     label: str
     reported: bool
+    delta: Fraction = Fraction(0)
+    spent_delta: Fraction = Fraction(0)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The cost, in a ledger of epsilons."""
+        return self.cost
 
 
 def entry(facts: dict[str, Any]) -> LedgerEntry:
     """From what the library says of a release."""
-    charges = tuple((name, fraction(epsilon)) for name, epsilon in facts["charges"])
-    return LedgerEntry(
-        **{**facts, "epsilon": fraction(facts["epsilon"]), "spent": fraction(facts["spent"]), "charges": charges}
-    )
+    charges = tuple(Charge(name, *map(fraction, numbers)) for name, *numbers in facts["charges"])
+    amounts = {key: fraction(facts[key]) for key in ("cost", "spent", "delta", "spent_delta")}
+    return LedgerEntry(**{**facts, **amounts, "charges": charges})

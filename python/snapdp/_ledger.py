@@ -9,7 +9,7 @@ from . import _core, _files
 from ._arguments import text_of, whole
 from ._dataset import Dataset
 from ._errors import BadData, named
-from ._numbers import Number, fraction, text
+from ._numbers import Number, budget_texts, fraction
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -45,7 +45,13 @@ class Ledger:
 
     @classmethod
     def create(
-        cls, path: str | os.PathLike[str], dataset: Dataset | str | os.PathLike[str], *, epsilon: Number
+        cls,
+        path: str | os.PathLike[str],
+        dataset: Dataset | str | os.PathLike[str],
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
     ) -> Ledger:
         """Makes a new ledger, with mode 0600; an existing file is never touched.
 
@@ -53,11 +59,13 @@ class Ledger:
             dataset: what it is for: a Dataset, or the TOML file that declares one. It is kept, and from then on nobody else
                 decides how the data are read.
             epsilon: the budget: all that may ever be spent; exact.
+            delta: with epsilon: a delta, of which releases may spend too; with rho: where rho is read as an epsilon.
+            rho: instead of epsilon: a budget of zero-concentrated differential privacy, for Gaussian noise.
         """
         toml, file = (dataset.to_toml(), None) if isinstance(dataset, Dataset) else (None, _files.place(dataset, "dataset"))
         ledger = cls.__new__(cls)
         with named(ledger="path", specification="dataset", declaration="dataset"):
-            ledger._ledger = _core.create_ledger(_files.place(path, "path"), toml, file, text(epsilon, "epsilon"))
+            ledger._ledger = _core.create_ledger(_files.place(path, "path"), toml, file, *budget_texts(epsilon, rho, delta))
         return ledger
 
     @property
@@ -86,8 +94,23 @@ class Ledger:
         return self._ledger.declaration
 
     @property
+    def measure(self) -> str:
+        """In what it counts: "pure" epsilons, "approximate" epsilons and deltas, or "zcdp", rhos."""
+        return str(self._ledger.balance()["measure"])
+
+    @property
+    def delta(self) -> Fraction:
+        """Of a budget with a delta: all of that which may be spent; of a rho, where it is read as an epsilon. Else 0."""
+        return fraction(self._ledger.balance()["delta"])
+
+    @property
+    def spent_delta(self) -> Fraction:
+        """What has been spent of the delta."""
+        return fraction(self._ledger.balance()["spent_delta"])
+
+    @property
     def budget(self) -> Fraction:
-        """All that may ever be spent."""
+        """All that may ever be spent: an epsilon, or a rho."""
         return fraction(self._ledger.balance()["budget"])
 
     @property

@@ -141,3 +141,20 @@ def round_up(number: float) -> str:
     from . import _core
 
     return "no bound" if number == float("inf") else _core.round_up_to_digits(float.hex(number), 2)
+
+
+def budget_entries(epsilon: Number | None, rho: Number | None, delta: Number | None) -> dict[str, str]:
+    """A budget as [budget] has it: epsilon, epsilon and delta, or rho and delta."""
+    given = {"epsilon": epsilon, "rho": rho, "delta": delta}
+    if (epsilon is None) == (rho is None):
+        raise InvalidArgument("epsilon: give the budget as an epsilon, or as a rho with a delta", "epsilon")
+    if rho is not None and delta is None:
+        raise InvalidArgument("delta: a budget of rho is read as an epsilon at a delta; give one, such as 1e-6", "delta")
+    return {key: text(value, key) for key, value in given.items() if value is not None}
+
+
+def budget_texts(epsilon: Number | None, rho: Number | None, delta: Number | None) -> tuple[str, str, str]:
+    """The same as its measure, its amount and its delta."""
+    entries = budget_entries(epsilon, rho, delta)
+    measure = "zcdp" if "rho" in entries else "approximate" if "delta" in entries else "pure"
+    return measure, entries.get("rho", entries.get("epsilon", "")), entries.get("delta", "0")

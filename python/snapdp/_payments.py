@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from . import _core, _files
 from ._errors import InvalidArgument
-from ._numbers import Number, fraction, text
+from ._numbers import Number, budget_texts, fraction
 
 if TYPE_CHECKING:
     from ._report import Value
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Debit(_files.Shown):
     """What a release asks an accountant to pay.
 
-    loss: at least what is lost between neighbors; metric: neighbors are datasets at most `distance` apart by it; what: the
+    loss: at least what is lost between neighbors, an epsilon; delta and rho: with these beside it; metric: neighbors are datasets at most `distance` apart by it; what: the
     release in words; unit: of distances in privacy units, the column that says whose row it is, else "".
     """
 
@@ -28,6 +28,8 @@ class Debit(_files.Shown):
     distance: Fraction
     what: str
     unit: str
+    delta: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
 
 
 class Accountant(Protocol):
@@ -72,16 +74,18 @@ class Budget:
 
     Args:
         epsilon: all that may be spent; exact.
+        delta: with epsilon: a delta, of which releases may spend too; with rho: where rho is read as an epsilon.
+        rho: instead of epsilon: zero-concentrated differential privacy, for Gaussian noise.
     """
 
     __slots__ = ("_budget",)
 
-    def __init__(self, epsilon: Number) -> None:
-        self._budget = _core.Budget(text(epsilon, "epsilon"))
+    def __init__(self, epsilon: Number | None = None, *, delta: Number | None = None, rho: Number | None = None) -> None:
+        self._budget = _core.Budget(*budget_texts(epsilon, rho, delta))
 
     @property
     def budget(self) -> Fraction:
-        """All that may be spent."""
+        """All that may be spent: an epsilon, or a rho."""
         return fraction(self._budget.budget)
 
     @property
@@ -105,9 +109,11 @@ def value_of(value: int | float | tuple[int, int]) -> Value:
     return Fraction(*value) if isinstance(value, tuple) else value
 
 
-def debiting(budget: Accountant) -> Callable[[str, str, str, str, str], None]:
-    def debit(loss: str, metric: str, distance: str, what: str, unit: str) -> None:
-        answer = budget.debit(Debit(fraction(loss), metric, fraction(distance), what, unit))
+def debiting(budget: Accountant) -> Callable[[str, str, str, str, str, str, str], None]:
+    def debit(loss: str, delta: str, rho: str, metric: str, distance: str, what: str, unit: str) -> None:
+        answer = budget.debit(
+            Debit(fraction(loss), metric, fraction(distance), what, unit, fraction(delta), fraction(rho))
+        )
         if answer is False or hasattr(answer, "__await__"):
             raise InvalidArgument(
                 f"budget: its debit gave {'False' if answer is False else 'what must be awaited, and nobody paid'}; raise to "

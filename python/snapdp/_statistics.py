@@ -20,7 +20,7 @@ Guesses = Iterable[Union[Number, tuple[Number, Number]]]
 Bounds = Sequence[Number]
 
 # Exact whatever TOML's own numbers can hold.
-_exact = ("epsilon", "accuracy", "weight", "alpha")
+_exact = ("epsilon", "accuracy", "weight", "rho", "delta", "alpha")
 
 
 class Statistic:
@@ -87,7 +87,7 @@ class Statistic:
 
     def _table(self) -> str:
         entries = dict(self._entries)
-        if not any(price in entries for price in ("epsilon", "accuracy", "weight")):
+        if not any(price in entries for price in ("epsilon", "accuracy", "weight", "rho")):
             entries["weight"] = 1
         for key in _exact:
             if key in entries and not isinstance(entries[key], str):
@@ -136,6 +136,8 @@ def count(
     epsilon: Number | None = None,
     accuracy: Number | None = None,
     weight: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
 ) -> Statistic:
@@ -145,12 +147,14 @@ def count(
         range: what values and outputs are clamped to: (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
         guesses: public guesses at the statistic, [40, 45] or with weights [(40, 1), (45, 3)]; for planning only.
         nonnegative: True: results below 0 become 0, after the release.
-        noise: "laplace" (default), or "geometric" for integers.
+        noise: "laplace" (default), "geometric" for integers, or "gaussian" where the plan has a delta.
         name: unique in a plan; the kind and its columns unless given: "mean age".
         title: what people call it, in reports.
         epsilon: the privacy loss that is paid; exact. Under change-one the count is public, and costs nothing.
         accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
-        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        weight: instead: a share of what the others leave of the budget; 1 when no price is given.
+        rho: instead, of Gaussian noise where the plan counts in rho: its price there.
+        delta: with the epsilon or accuracy of Gaussian noise: the probability with which that epsilon may fail.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
@@ -166,6 +170,8 @@ def count(
             "epsilon": epsilon,
             "accuracy": accuracy,
             "weight": weight,
+            "rho": rho,
+            "delta": delta,
             "alpha": alpha,
             "grid": grid,
         }
@@ -187,6 +193,8 @@ def sum(
     epsilon: Number | None = None,
     accuracy: Number | None = None,
     weight: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
     row_grid: str | None = None,
@@ -201,12 +209,14 @@ def sum(
         guesses: public guesses at the statistic, [40, 45] or with weights [(40, 1), (45, 3)]; for planning only.
         mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
         precision: how many bits, in precision mode.
-        noise: "laplace" (default), or "geometric" for integers.
+        noise: "laplace" (default), "geometric" for integers, or "gaussian" where the plan has a delta.
         name: unique in a plan; the kind and its columns unless given: "mean age".
         title: what people call it, in reports.
         epsilon: the privacy loss that is paid; exact.
         accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
-        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        weight: instead: a share of what the others leave of the budget; 1 when no price is given.
+        rho: instead, of Gaussian noise where the plan counts in rho: its price there.
+        delta: with the epsilon or accuracy of Gaussian noise: the probability with which that epsilon may fail.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
         row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
@@ -227,6 +237,8 @@ def sum(
             "epsilon": epsilon,
             "accuracy": accuracy,
             "weight": weight,
+            "rho": rho,
+            "delta": delta,
             "alpha": alpha,
             "grid": grid,
             "row_grid": row_grid,
@@ -245,11 +257,14 @@ def mean(
     split: Sequence[Number] | None = None,
     mode: str | None = None,
     precision: int | None = None,
+    noise: str | None = None,
     name: str | None = None,
     title: str | None = None,
     epsilon: Number | None = None,
     accuracy: Number | None = None,
     weight: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
     row_grid: str | None = None,
@@ -266,11 +281,14 @@ def mean(
         split: add-remove: how epsilon is divided between sum and count; equally unless given.
         mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
         precision: how many bits, in precision mode.
+        noise: "laplace" (default), or "gaussian" where the plan has a delta.
         name: unique in a plan; the kind and its columns unless given: "mean age".
         title: what people call it, in reports.
         epsilon: the privacy loss that is paid; exact.
         accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
-        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        weight: instead: a share of what the others leave of the budget; 1 when no price is given.
+        rho: instead, of Gaussian noise where the plan counts in rho: its price there.
+        delta: with the epsilon or accuracy of Gaussian noise: the probability with which that epsilon may fail.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
         row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
@@ -278,6 +296,7 @@ def mean(
     return Statistic(
         {
             "kind": "mean",
+            "noise": noise,
             "name": name,
             "title": title,
             "column": _chained(column),
@@ -292,6 +311,8 @@ def mean(
             "epsilon": epsilon,
             "accuracy": accuracy,
             "weight": weight,
+            "rho": rho,
+            "delta": delta,
             "alpha": alpha,
             "grid": grid,
             "row_grid": row_grid,
@@ -311,11 +332,14 @@ def variance(
     split: Sequence[Number] | None = None,
     mode: str | None = None,
     precision: int | None = None,
+    noise: str | None = None,
     name: str | None = None,
     title: str | None = None,
     epsilon: Number | None = None,
     accuracy: Number | None = None,
     weight: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
     row_grid: str | None = None,
@@ -333,11 +357,14 @@ def variance(
         split: add-remove: how epsilon is divided among sum, count and squares; equally unless given.
         mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
         precision: how many bits, in precision mode.
+        noise: "laplace" (default), or "gaussian" where the plan has a delta.
         name: unique in a plan; the kind and its columns unless given: "mean age".
         title: what people call it, in reports.
         epsilon: the privacy loss that is paid; exact.
         accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
-        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        weight: instead: a share of what the others leave of the budget; 1 when no price is given.
+        rho: instead, of Gaussian noise where the plan counts in rho: its price there.
+        delta: with the epsilon or accuracy of Gaussian noise: the probability with which that epsilon may fail.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
         row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
@@ -345,6 +372,7 @@ def variance(
     return Statistic(
         {
             "kind": "variance",
+            "noise": noise,
             "name": name,
             "title": title,
             "column": _chained(column),
@@ -360,6 +388,8 @@ def variance(
             "epsilon": epsilon,
             "accuracy": accuracy,
             "weight": weight,
+            "rho": rho,
+            "delta": delta,
             "alpha": alpha,
             "grid": grid,
             "row_grid": row_grid,
@@ -377,11 +407,14 @@ def standard_deviation(
     split: Sequence[Number] | None = None,
     mode: str | None = None,
     precision: int | None = None,
+    noise: str | None = None,
     name: str | None = None,
     title: str | None = None,
     epsilon: Number | None = None,
     accuracy: Number | None = None,
     weight: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
     row_grid: str | None = None,
@@ -397,11 +430,14 @@ def standard_deviation(
         split: add-remove: how epsilon is divided among sum, count and squares; equally unless given.
         mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
         precision: how many bits, in precision mode.
+        noise: "laplace" (default), or "gaussian" where the plan has a delta.
         name: unique in a plan; the kind and its columns unless given: "mean age".
         title: what people call it, in reports.
         epsilon: the privacy loss that is paid; exact.
         accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
-        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        weight: instead: a share of what the others leave of the budget; 1 when no price is given.
+        rho: instead, of Gaussian noise where the plan counts in rho: its price there.
+        delta: with the epsilon or accuracy of Gaussian noise: the probability with which that epsilon may fail.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
         row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
@@ -409,6 +445,7 @@ def standard_deviation(
     return Statistic(
         {
             "kind": "standard_deviation",
+            "noise": noise,
             "name": name,
             "title": title,
             "column": _column(column),
@@ -422,6 +459,8 @@ def standard_deviation(
             "epsilon": epsilon,
             "accuracy": accuracy,
             "weight": weight,
+            "rho": rho,
+            "delta": delta,
             "alpha": alpha,
             "grid": grid,
             "row_grid": row_grid,
@@ -442,11 +481,14 @@ def covariance(
     split: Sequence[Number] | None = None,
     mode: str | None = None,
     precision: int | None = None,
+    noise: str | None = None,
     name: str | None = None,
     title: str | None = None,
     epsilon: Number | None = None,
     accuracy: Number | None = None,
     weight: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
     row_grid: str | None = None,
@@ -465,11 +507,14 @@ def covariance(
         split: add-remove: among sum_x, sum_y, count and products; equally unless given.
         mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
         precision: how many bits, in precision mode.
+        noise: "laplace" (default), or "gaussian" where the plan has a delta.
         name: unique in a plan; the kind and its columns unless given: "mean age".
         title: what people call it, in reports.
         epsilon: the privacy loss that is paid; exact.
         accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
-        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        weight: instead: a share of what the others leave of the budget; 1 when no price is given.
+        rho: instead, of Gaussian noise where the plan counts in rho: its price there.
+        delta: with the epsilon or accuracy of Gaussian noise: the probability with which that epsilon may fail.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
         row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
@@ -477,6 +522,7 @@ def covariance(
     return Statistic(
         {
             "kind": "covariance",
+            "noise": noise,
             "name": name,
             "title": title,
             "columns": None if first is second is None else [_column(first, "first"), _column(second, "second")],
@@ -492,6 +538,8 @@ def covariance(
             "epsilon": epsilon,
             "accuracy": accuracy,
             "weight": weight,
+            "rho": rho,
+            "delta": delta,
             "alpha": alpha,
             "grid": grid,
             "row_grid": row_grid,
@@ -510,11 +558,14 @@ def correlation(
     split: Sequence[Number] | None = None,
     mode: str | None = None,
     precision: int | None = None,
+    noise: str | None = None,
     name: str | None = None,
     title: str | None = None,
     epsilon: Number | None = None,
     accuracy: Number | None = None,
     weight: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
     row_grid: str | None = None,
@@ -531,11 +582,14 @@ def correlation(
         split: how epsilon is divided among the parts; equally unless given.
         mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
         precision: how many bits, in precision mode.
+        noise: "laplace" (default), or "gaussian" where the plan has a delta.
         name: unique in a plan; the kind and its columns unless given: "mean age".
         title: what people call it, in reports.
         epsilon: the privacy loss that is paid; exact.
         accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
-        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        weight: instead: a share of what the others leave of the budget; 1 when no price is given.
+        rho: instead, of Gaussian noise where the plan counts in rho: its price there.
+        delta: with the epsilon or accuracy of Gaussian noise: the probability with which that epsilon may fail.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
         row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
@@ -543,6 +597,7 @@ def correlation(
     return Statistic(
         {
             "kind": "correlation",
+            "noise": noise,
             "name": name,
             "title": title,
             "columns": [_column(first, "first"), _column(second, "second")],
@@ -556,6 +611,8 @@ def correlation(
             "epsilon": epsilon,
             "accuracy": accuracy,
             "weight": weight,
+            "rho": rho,
+            "delta": delta,
             "alpha": alpha,
             "grid": grid,
             "row_grid": row_grid,
@@ -573,11 +630,14 @@ def moment(
     guesses: Guesses | None = None,
     mode: str | None = None,
     precision: int | None = None,
+    noise: str | None = None,
     name: str | None = None,
     title: str | None = None,
     epsilon: Number | None = None,
     accuracy: Number | None = None,
     weight: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
     row_grid: str | None = None,
@@ -593,11 +653,14 @@ def moment(
         guesses: public guesses at the statistic, [40, 45] or with weights [(40, 1), (45, 3)]; for planning only.
         mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
         precision: how many bits, in precision mode.
+        noise: "laplace" (default), or "gaussian" where the plan has a delta.
         name: unique in a plan; the kind and its columns unless given: "mean age".
         title: what people call it, in reports.
         epsilon: the privacy loss that is paid; exact.
         accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
-        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        weight: instead: a share of what the others leave of the budget; 1 when no price is given.
+        rho: instead, of Gaussian noise where the plan counts in rho: its price there.
+        delta: with the epsilon or accuracy of Gaussian noise: the probability with which that epsilon may fail.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
         row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
@@ -605,6 +668,7 @@ def moment(
     return Statistic(
         {
             "kind": "moment",
+            "noise": noise,
             "name": name,
             "title": title,
             "column": _chained(column),
@@ -618,6 +682,8 @@ def moment(
             "epsilon": epsilon,
             "accuracy": accuracy,
             "weight": weight,
+            "rho": rho,
+            "delta": delta,
             "alpha": alpha,
             "grid": grid,
             "row_grid": row_grid,
@@ -638,6 +704,8 @@ def median(
     epsilon: Number | None = None,
     accuracy: Number | None = None,
     weight: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
 ) -> Statistic:
@@ -649,12 +717,14 @@ def median(
         resolution: instead of edges: one every so far between the bounds.
         type: how cells are read, when the column does not say: "real" or "integer".
         bounds: (lower, upper), when the column has none; values outside are clamped. In the unit of the column.
-        noise: "laplace" (default), or "geometric" for integers.
+        noise: "laplace" (default), "geometric" for integers, or "gaussian" where the plan has a delta.
         name: unique in a plan; the kind and its columns unless given: "mean age".
         title: what people call it, in reports.
         epsilon: the privacy loss that is paid; exact.
         accuracy: instead: the rank error, in rows, or below 1 as a share of the rows; epsilon is the least to a thousandth.
-        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        weight: instead: a share of what the others leave of the budget; 1 when no price is given.
+        rho: instead, of Gaussian noise where the plan counts in rho: its price there.
+        delta: with the epsilon or accuracy of Gaussian noise: the probability with which that epsilon may fail.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
@@ -672,6 +742,8 @@ def median(
             "epsilon": epsilon,
             "accuracy": accuracy,
             "weight": weight,
+            "rho": rho,
+            "delta": delta,
             "alpha": alpha,
             "grid": grid,
         }
@@ -692,6 +764,8 @@ def quantiles(
     epsilon: Number | None = None,
     accuracy: Number | None = None,
     weight: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
 ) -> Statistic:
@@ -704,12 +778,14 @@ def quantiles(
         resolution: instead of edges: one every so far between the bounds.
         type: how cells are read, when the column does not say: "real" or "integer".
         bounds: (lower, upper), when the column has none; values outside are clamped. In the unit of the column.
-        noise: "laplace" (default), or "geometric" for integers.
+        noise: "laplace" (default), "geometric" for integers, or "gaussian" where the plan has a delta.
         name: unique in a plan; the kind and its columns unless given: "mean age".
         title: what people call it, in reports.
         epsilon: the privacy loss that is paid; exact.
         accuracy: instead: the rank error, in rows, or below 1 as a share of the rows; epsilon is the least to a thousandth.
-        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        weight: instead: a share of what the others leave of the budget; 1 when no price is given.
+        rho: instead, of Gaussian noise where the plan counts in rho: its price there.
+        delta: with the epsilon or accuracy of Gaussian noise: the probability with which that epsilon may fail.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
@@ -728,6 +804,8 @@ def quantiles(
             "epsilon": epsilon,
             "accuracy": accuracy,
             "weight": weight,
+            "rho": rho,
+            "delta": delta,
             "alpha": alpha,
             "grid": grid,
         }
@@ -752,6 +830,8 @@ def histogram(
     epsilon: Number | None = None,
     accuracy: Number | None = None,
     weight: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
 ) -> Statistic:
@@ -768,12 +848,14 @@ def histogram(
         nonnegative: True: results below 0 become 0, after the release.
         mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
         precision: how many bits, in precision mode.
-        noise: "laplace" (default), or "geometric" for integers.
+        noise: "laplace" (default), "geometric" for integers, or "gaussian" where the plan has a delta.
         name: unique in a plan; the kind and its columns unless given: "mean age".
         title: what people call it, in reports.
         epsilon: the privacy loss that is paid; exact.
         accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
-        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        weight: instead: a share of what the others leave of the budget; 1 when no price is given.
+        rho: instead, of Gaussian noise where the plan counts in rho: its price there.
+        delta: with the epsilon or accuracy of Gaussian noise: the probability with which that epsilon may fail.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
@@ -796,6 +878,8 @@ def histogram(
             "epsilon": epsilon,
             "accuracy": accuracy,
             "weight": weight,
+            "rho": rho,
+            "delta": delta,
             "alpha": alpha,
             "grid": grid,
         }
@@ -817,6 +901,8 @@ def distinct(
     epsilon: Number | None = None,
     accuracy: Number | None = None,
     weight: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
 ) -> Statistic:
@@ -830,12 +916,14 @@ def distinct(
         guesses: public guesses at the statistic, [40, 45] or with weights [(40, 1), (45, 3)]; for planning only.
         mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
         precision: how many bits, in precision mode.
-        noise: "laplace" (default), or "geometric" for integers.
+        noise: "laplace" (default), "geometric" for integers, or "gaussian" where the plan has a delta.
         name: unique in a plan; the kind and its columns unless given: "mean age".
         title: what people call it, in reports.
         epsilon: the privacy loss that is paid; exact.
         accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
-        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        weight: instead: a share of what the others leave of the budget; 1 when no price is given.
+        rho: instead, of Gaussian noise where the plan counts in rho: its price there.
+        delta: with the epsilon or accuracy of Gaussian noise: the probability with which that epsilon may fail.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
@@ -855,6 +943,8 @@ def distinct(
             "epsilon": epsilon,
             "accuracy": accuracy,
             "weight": weight,
+            "rho": rho,
+            "delta": delta,
             "alpha": alpha,
             "grid": grid,
         }
@@ -877,6 +967,8 @@ def range_count(
     epsilon: Number | None = None,
     accuracy: Number | None = None,
     weight: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
     alpha: Number | None = None,
     grid: str | None = None,
 ) -> Statistic:
@@ -891,12 +983,14 @@ def range_count(
         nonnegative: True: results below 0 become 0, after the release.
         mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
         precision: how many bits, in precision mode.
-        noise: "laplace" (default), or "geometric" for integers.
+        noise: "laplace" (default), "geometric" for integers, or "gaussian" where the plan has a delta.
         name: unique in a plan; the kind and its columns unless given: "mean age".
         title: what people call it, in reports.
         epsilon: the privacy loss that is paid; exact.
         accuracy: instead: the least epsilon whose tight accuracy at alpha is this or better. In the unit of the statistic.
-        weight: instead: a share of what the others leave of the budget; 1 when none of the three is given.
+        weight: instead: a share of what the others leave of the budget; 1 when no price is given.
+        rho: instead, of Gaussian noise where the plan counts in rho: its price there.
+        delta: with the epsilon or accuracy of Gaussian noise: the probability with which that epsilon may fail.
         alpha: the probability with which the stated accuracy may be exceeded; 0.05 unless given.
         grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
     """
@@ -917,6 +1011,8 @@ def range_count(
             "epsilon": epsilon,
             "accuracy": accuracy,
             "weight": weight,
+            "rho": rho,
+            "delta": delta,
             "alpha": alpha,
             "grid": grid,
         }

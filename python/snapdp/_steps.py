@@ -265,9 +265,14 @@ def _distinct(categories: object = None) -> _Make:
     return lambda rows: _core.make_distinct(rows, bins)
 
 
+prices = ("epsilon", "delta", "rho")
+
+
 def snapping(
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
     noise: str = "laplace",
     grid: str | Number = "auto",
     range: str | Sequence[Number | None] | Mapping[str, Number] | None = None,
@@ -279,7 +284,9 @@ def snapping(
 
     Args:
         epsilon: the privacy loss at `distance`; exact, 0.1 is one tenth.
-        noise: "laplace", or "geometric" for integer statistics.
+        delta: of Gaussian noise: the probability with which that epsilon may fail.
+        rho: of Gaussian noise, instead of both: its zero-concentrated differential privacy.
+        noise: "laplace", "geometric" for integer statistics, or "gaussian".
         grid: "auto", "notes" or a power of two such as "2^-10": the spacing of released values.
         range: what values and outputs are clamped to: the statistic's public range, if it has one, unless another is chosen:
             (lower, upper), None for an open end, "none", or {"gamma": 0.01}.
@@ -287,15 +294,18 @@ def snapping(
         precision: how many bits, in precision mode.
         distance: how far apart neighboring datasets are; 1, or of a table with units the rows of one, unless given.
     """
-    loss, spacing = text(epsilon, "epsilon"), exact(grid, "grid")
+    if epsilon is None and rho is None:
+        raise InvalidArgument("epsilon is missing: the privacy loss; or of Gaussian noise a rho", "epsilon")
+    loss = tuple(None if given is None else text(given, name) for given, name in zip((epsilon, delta, rho), prices))
+    spacing = exact(grid, "grid")
     kind, ends = _range(range)
     apart = optional_whole(distance, "distance")
     names = text_of(mode, "mode"), optional_whole(precision, "precision", 1), text_of(noise, "noise")
 
     def measured(aggregation: _core.Aggregation, most: int) -> _core.Measurement:
-        return _core.make_measurement(aggregation, loss, spacing, *names, most if apart is None else apart, kind, ends)
+        return _core.make_measurement(aggregation, *loss, spacing, *names, most if apart is None else apart, kind, ends)
 
-    shown = words("snapping", (), {"epsilon": epsilon, "noise": None if noise == "laplace" else noise})
+    shown = words("snapping", (), {"epsilon": epsilon, "delta": delta, "rho": rho, "noise": None if noise == "laplace" else noise})
     return Step((_StepPart(shown, noise=measured),))
 
 

@@ -97,7 +97,7 @@ std::optional<Rational> Mechanism::rho() const {
 }
 
 bool Mechanism::loss_is_proved() const {
-  return loss_bound(sensitivity().rational()) <= epsilon();
+  return kind() == NoiseKind::gaussian || loss_bound(sensitivity().rational()) <= epsilon();
 }
 
 Rational Mechanism::stated_loss() const {

@@ -209,7 +209,13 @@ Ledger::~Ledger() = default;
 Ledger Ledger::create(const std::filesystem::path& path, const LedgerIdentity& identity,
                       const PrivacyBudget& budget, std::string_view declaration) {
   require_identity(identity);
-  require_budget(budget);
+  const std::string unit = unit_of(budget.measure);
+  const PrivacyAmount amount = require_amount(budget.amount, unit);
+  if (amount.value == 0) {
+    throw Error(ErrorCode::invalid_argument, unit,
+                unit + " = 0: must be greater than 0; a budget of nothing pays for nothing");
+  }
+  require_budget({budget.measure, amount});
   require_possible(identity);
   require_document(declaration, "declaration");
   Genesis genesis;
@@ -217,8 +223,7 @@ Ledger Ledger::create(const std::filesystem::path& path, const LedgerIdentity& i
   genesis.declaration = declaration;
   genesis.version = ledger_format::version_for(budget.measure);
   genesis.measure = budget.measure;
-  genesis.budget =
-      ledger_format::amount_text(budget.measure, require_amount(budget.amount, unit_of(budget.measure)));
+  genesis.budget = ledger_format::amount_text(budget.measure, amount);
   genesis.created = ledger_format::time_now();
   genesis.nonce = std::string(ledger_format::nonce_bytes, '\0');
   if (RAND_bytes(reinterpret_cast<unsigned char*>(genesis.nonce.data()),

@@ -42,7 +42,7 @@ class LedgerCorruptionTest : public testing::Test {
     try {
       Ledger ledger = Ledger::open(path_);
       EXPECT_EQ(ledger.identity(), household) << what;
-      EXPECT_EQ(ledger.budget(), 1) << what;
+      EXPECT_EQ(ledger.budget(), PrivacyBudget(1)) << what;
       EXPECT_EQ(ledger.balance().spent, Rational(3, 4)) << what;
       EXPECT_EQ(ledger.balance().anchor, anchor_) << what;
       EXPECT_THROW(ledger.debit(household, charge(Rational(1, 2)), ""), Error) << what;

@@ -35,18 +35,18 @@ TEST(LedgerFormat, ANumberHasOneText) {
 TEST(LedgerFormat, ChargesReadBack) {
   const std::vector<LedgerCharge> charges = {
       {"mean_age", Rational(1, 4)}, {"with spaces / 1 2", 3}, {" ", Rational(1, 3)}};
-  const std::string text = ledger_format::charges_text(charges);
+  const std::string text = ledger_format::charges_text(PrivacyMeasure::pure, charges);
   EXPECT_EQ(text, "1/4 mean_age\n3 with spaces / 1 2\n1/3  \n");
-  EXPECT_EQ(parse_charges(text), charges);
-  EXPECT_EQ(parse_charges(""), std::vector<LedgerCharge>{});
+  EXPECT_EQ(parse_charges(PrivacyMeasure::pure, text), charges);
+  EXPECT_EQ(parse_charges(PrivacyMeasure::pure, ""), std::vector<LedgerCharge>{});
   for (const char* bad : {"1/4 mean_age", "1/4\n", "1/4 \n", "mean_age\n", "0 a\n", "-1 a\n", "1/4 a\n\n",
                           "\n", "1 a\rb\n", "1 \x1b[2J\n", "2/4 a\n", "1 a\n1 b"}) {
-    EXPECT_EQ(parse_charges(bad), std::nullopt) << bad;
+    EXPECT_EQ(parse_charges(PrivacyMeasure::pure, bad), std::nullopt) << bad;
   }
   std::string many;
   for (std::size_t i = 0; i < Ledger::max_charges; ++i) many += "1 a\n";
-  EXPECT_TRUE(parse_charges(many).has_value());
-  EXPECT_EQ(parse_charges(many + "1 a\n"), std::nullopt);
+  EXPECT_TRUE(parse_charges(PrivacyMeasure::pure, many).has_value());
+  EXPECT_EQ(parse_charges(PrivacyMeasure::pure, many + "1 a\n"), std::nullopt);
 }
 
 TEST(LedgerFormat, TextsAreWellFormedUtf8) {
@@ -168,7 +168,7 @@ TEST(LedgerFormat, TheFirstVersionsFileStillOpens) {
   EXPECT_EQ(ledger.identity(), (LedgerIdentity{"household-2024", Neighbors::add_remove, "pid"}));
   EXPECT_EQ(ledger.declaration(), "");
   const LedgerBalance balance = ledger.verify();
-  EXPECT_EQ(balance.budget, Rational(3, 2));
+  EXPECT_EQ(balance.budget, PrivacyBudget(Rational(3, 2)));
   EXPECT_EQ(balance.spent, Rational(5, 6));
   EXPECT_EQ(balance.anchor.records, 3);
   EXPECT_EQ(balance.anchor.hash, "0aa7be0395c81d001baa6b2704be7ebe5ebd357fe1387a043f451f7faff47225");

@@ -31,9 +31,9 @@ TEST_F(LedgerTest, StartsWithEverythingLeft) {
   const Ledger ledger =
       Ledger::create(path_, {"household-2024", Neighbors::add_remove, "pid"}, Rational(3, 2));
   EXPECT_EQ(ledger.identity(), (LedgerIdentity{"household-2024", Neighbors::add_remove, "pid"}));
-  EXPECT_EQ(ledger.budget(), Rational(3, 2));
+  EXPECT_EQ(ledger.budget(), PrivacyBudget(Rational(3, 2)));
   const LedgerBalance balance = ledger.balance();
-  EXPECT_EQ(balance.budget, Rational(3, 2));
+  EXPECT_EQ(balance.budget, PrivacyBudget(Rational(3, 2)));
   EXPECT_EQ(balance.spent, 0);
   EXPECT_EQ(balance.remaining, Rational(3, 2));
   EXPECT_EQ(balance.releases, 0);
@@ -60,7 +60,7 @@ TEST_F(LedgerTest, TenTenthsFitABudgetOfOneAndAnEleventhDoesNot) {
       const LedgerReceipt receipt = ledger.debit(household, charge(epsilon), "the specification");
       spent += epsilon;
       EXPECT_EQ(receipt.release, ++release);
-      EXPECT_EQ(receipt.epsilon, epsilon);
+      EXPECT_EQ(receipt.cost, epsilon);
       EXPECT_EQ(receipt.spent, spent);
       EXPECT_EQ(receipt.remaining, 1 - spent);
     }
@@ -224,7 +224,7 @@ TEST_F(LedgerTest, ReportsAreKeptOnceAndReprintedFreeOfCharge) {
   const LedgerEntry entry = again.entry(1);
   EXPECT_EQ(entry.release, 1);
   EXPECT_EQ(entry.charges, charges);
-  EXPECT_EQ(entry.epsilon, Rational(3, 8));
+  EXPECT_EQ(entry.cost, Rational(3, 8));
   EXPECT_EQ(entry.spent, Rational(3, 8));
   EXPECT_TRUE(entry.reported);
   EXPECT_EQ(entry.time.size(), 20U);

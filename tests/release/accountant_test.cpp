@@ -106,7 +106,7 @@ TEST_F(LedgerAccountantTest, TheExampleOfMeasurementRuns) {
   Release r = mean_age.release(rows, budget);        // debit, then draw
   // [end]
   // clang-format on
-  EXPECT_EQ(budget.spent(), r.loss);
+  EXPECT_EQ(budget.spent(), r.loss.epsilon);
   EXPECT_EQ(shown("include/snapdp/framework/measurement.h",
                   "Measurements: an exact statistic, snapped once, paid for first.", "#pragma once"),
             shown("tests/release/accountant_test.cpp", "[measurement.h]", "[end]"));
@@ -168,8 +168,8 @@ TEST_F(LedgerAccountantTest, ManyDifferentReleasesKeepTheTotalShort) {
     const VectorDomain ages = vector_domain<double>().of_size(1000 + static_cast<std::uint64_t>(i));
     const Measurement mean =
         make_clamp(ages, change_one(), Bounds(0, 100)) >> make_mean() >> make_snapping({.epsilon = 0.3});
-    EXPECT_LE(mean.loss(), mean.price());
-    shorter += mean.loss() < mean.price() ? 1 : 0;
+    EXPECT_LE(mean.loss(), mean.price().epsilon);
+    shorter += mean.loss() < mean.price().epsilon ? 1 : 0;
     mean.release(std::vector<double>(1000 + static_cast<std::size_t>(i), 1.0), accountant);
     spent += Rational(3, 10);
   }
@@ -188,19 +188,19 @@ TEST_F(LedgerAccountantTest, WhatIsDebitedIsCovered) {
       make_histogram(untrusted_domain({AtomType::real}).of_size(20), change_one(), Bins::numbers({1, 2})) >>
           make_snapping({.epsilon = 1, .noise = NoiseKind::notes})};
   for (const Measurement& measurement : all) {
-    EXPECT_EQ(measurement.price(), measurement.mechanism().epsilon());
-    EXPECT_TRUE(measurement.privacy().holds(measurement.distance(), measurement.price()));
-    EXPECT_TRUE(certify(measurement.mechanism()).covers(measurement.price()));
-    EXPECT_GE(measurement.price(), measurement.loss(measurement.distance()));
+    EXPECT_EQ(measurement.price(), PrivacyLoss(measurement.mechanism().epsilon()));
+    EXPECT_TRUE(measurement.privacy().holds(measurement.distance(), measurement.price().epsilon));
+    EXPECT_TRUE(certify(measurement.mechanism()).covers(measurement.price().epsilon));
+    EXPECT_GE(measurement.price().epsilon, measurement.loss(measurement.distance()));
   }
   // Where only the notes' claim is within epsilon, what is proved is debited.
   const VectorDomain reals = VectorDomain({{AtomType::real, false, false, Bounds(0, 8)}}).of_size(8);
   const Measurement claimed = make_sum(reals, change_one()) >>
                               make_snapping({.epsilon = "9/16", .noise = NoiseKind::notes, .precision = 12});
   ASSERT_FALSE(claimed.mechanism().loss_is_proved());
-  EXPECT_GT(claimed.price(), Rational(9, 16));
+  EXPECT_GT(claimed.price().epsilon, Rational(9, 16));
   EXPECT_EQ(claimed.price(), claimed.loss());
-  EXPECT_TRUE(certify(claimed.mechanism()).covers(claimed.price()));
+  EXPECT_TRUE(certify(claimed.mechanism()).covers(claimed.price().epsilon));
   const Composition both = make_sequential({claimed, claimed});
   EXPECT_EQ(both.price(), 2 * claimed.loss());
 }

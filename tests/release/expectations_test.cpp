@@ -56,15 +56,15 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(Expectations, MakeADeviationFiftyTimesCheaper) {
-  EXPECT_GT(planned(head + deviation).epsilon, 2);
+  EXPECT_GT(planned(head + deviation).cost.value, 2);
   const PlannedStatistic statistic = planned(head + guessed);
-  EXPECT_LT(statistic.epsilon, Rational(12, 100));
+  EXPECT_LT(statistic.cost.value, Rational(12, 100));
   EXPECT_LE(statistic.accuracy->tight, 1);
   EXPECT_EQ(statistic.expected_rows, 10'000U);
   EXPECT_FALSE(planned(head + deviation).expected_rows);
   // Farther from the middle a mean costs more.
-  EXPECT_GT(planned(head + replaced(guessed, "expected_dev", "expected_mean = 20\nexpected_dev")).epsilon,
-            statistic.epsilon * Rational(11, 10));
+  EXPECT_GT(planned(head + replaced(guessed, "expected_dev", "expected_mean = 20\nexpected_dev")).cost.value,
+            statistic.cost.value * Rational(11, 10));
 }
 
 // With about such data reports say about what was planned, and are right: with T releases the misses are at most
@@ -133,9 +133,9 @@ TEST(Expectations, OfGroups) {
   EXPECT_FALSE(worst.expected_rows);  // it holds for every group of so many rows
   const PlannedStatistic middle = planned(head + replaced(mean, "accuracy", "expected_mean = 50\naccuracy"));
   EXPECT_EQ(middle.expected_rows, 500U);
-  EXPECT_LT(middle.epsilon, worst.epsilon * Rational(3, 4));
+  EXPECT_LT(middle.cost.value, worst.cost.value * Rational(3, 4));
   // Twice the rows, half the noise that matters.
-  EXPECT_LT(planned(head + replaced(mean, "500", "1000")).epsilon, worst.epsilon * Rational(55, 100));
+  EXPECT_LT(planned(head + replaced(mean, "500", "1000")).cost.value, worst.cost.value * Rational(55, 100));
   const std::string variance =
       replaced(replaced(mean, "\"mean\"", "\"variance\""), "accuracy", "expected_deviation = 9\naccuracy");
   EXPECT_EQ(planned(head + variance).expected_rows, 500U);
@@ -150,7 +150,7 @@ TEST(Expectations, OfGroups) {
 TEST(Expectations, OfChangeOne) {
   const std::string sized =
       replaced(replaced(head, "\"add-remove\"", "\"change-one\""), "expected_size", "size");
-  EXPECT_LT(planned(sized + guessed).epsilon, planned(sized + deviation).epsilon / 10);
+  EXPECT_LT(planned(sized + guessed).cost.value, planned(sized + deviation).cost.value / 10);
   EXPECT_LE(planned(sized + correlation).accuracy->tight, 0.05);
   EXPECT_THAT(refusal(sized + replaced(guessed, "standard_deviation", "variance")),
               HasSubstr("whose accuracy does not depend on the data"));

@@ -168,8 +168,8 @@ TEST(Plan, EveryKindHasTheSensitivityOfItsTable) {
     // Raised to the grid of the statistic, by less than 2^-40 of itself.
     EXPECT_GE(sensitivity(planned), exact[i]);
     EXPECT_LE(sensitivity(planned), exact[i] * (1 + Rational(1, 1L << 40)));
-    EXPECT_LE(planned.loss_bound, planned.epsilon);
-    EXPECT_GE(planned.loss_bound, planned.epsilon * (1 - Rational(1, 1L << 52)));
+    EXPECT_LE(planned.loss_bound, planned.cost.value);
+    EXPECT_GE(planned.loss_bound, planned.cost.value * (1 - Rational(1, 1L << 52)));
     ASSERT_TRUE(planned.accuracy.has_value());
     EXPECT_GT(planned.accuracy->tight, 0);
     EXPECT_LE(planned.accuracy->tight, planned.accuracy->conservative);
@@ -214,8 +214,8 @@ TEST(Plan, PrecisionModeCountsEveryNumberThatDiffers) {
     EXPECT_LE(planned.certificate.bound, Rational(1, 2));
     EXPECT_GT(planned.certificate.witness, Rational(1, 2) - Rational(0x1p-90));
     EXPECT_FALSE(planned.certificate.notes_claim);
-    EXPECT_TRUE(planned.certificate.covers(planned.epsilon));
-    EXPECT_EQ(measurement.price(), planned.epsilon);
+    EXPECT_TRUE(planned.certificate.covers(planned.cost.value));
+    EXPECT_EQ(measurement.price().epsilon, planned.cost.value);
   }
   EXPECT_EQ(plan.statistics()[0].measurements[0].measurement.mechanism().coordinates(), 2U);
   EXPECT_EQ(plan.statistics()[1].measurements[0].measurement.mechanism().coordinates(), 2U);
@@ -248,7 +248,7 @@ TEST(Plan, AMeanUnderAddRemoveIsTwoReleases) {
   EXPECT_EQ(mean.measurements[0].epsilon, Rational(1, 15));
   EXPECT_EQ(mean.measurements[1].part, "count");
   EXPECT_EQ(mean.measurements[1].epsilon, Rational(1, 30));
-  EXPECT_EQ(mean.epsilon, Rational(1, 10));
+  EXPECT_EQ(mean.cost.value, Rational(1, 10));
   EXPECT_EQ(sensitivity(mean), 5);
   EXPECT_FALSE(mean.accuracy.has_value());
 
@@ -337,11 +337,11 @@ TEST(Plan, TheLeastEpsilonThatIsAccurateEnough) {
     const PlannedStatistic& planned = plan.statistics()[0];
     EXPECT_LE(planned.accuracy->tight, *planned.specification.accuracy) << keys;
     // One step of 2^-60 less is not enough.
-    const Rational less = planned.epsilon - Dyadic(Integer(1), -60).rational();
+    const Rational less = planned.cost.value - Dyadic(Integer(1), -60).rational();
     const std::string cheaper = replaced(keys, "accuracy = ", "epsilon = \"" + less.get_str() + "\" # ");
     EXPECT_GT(plan_for(start, "x", cheaper).statistics()[0].accuracy->tight, *planned.specification.accuracy)
         << keys;
-    EXPECT_EQ(Integer((Integer(1) << 60) % planned.epsilon.get_den()), 0);
+    EXPECT_EQ(Integer((Integer(1) << 60) % planned.cost.value.get_den()), 0);
   }
 }
 
@@ -629,9 +629,9 @@ TEST(Plan, WeightsShareWhatIsLeft) {
       plan_of(add_remove_head, statistic("a", count + "weight = 1") + statistic("b", count + "epsilon = 1") +
                                    statistic("c", count + "weight = 2"));
   // Thirds of nine, rounded down to multiples of 2^-60, in the order of the file.
-  EXPECT_EQ(plan.statistics()[0].epsilon, 3);
-  EXPECT_EQ(plan.statistics()[1].epsilon, 1);
-  EXPECT_EQ(plan.statistics()[2].epsilon, 6);
+  EXPECT_EQ(plan.statistics()[0].cost.value, 3);
+  EXPECT_EQ(plan.statistics()[1].cost.value, 1);
+  EXPECT_EQ(plan.statistics()[2].cost.value, 6);
   const Plan thirds = plan_of(add_remove_head, statistic("a", count + "weight = 1") +
                                                    statistic("b", count + "weight = \"1/3\"") +
                                                    statistic("c", count + "weight = \"1/3\""));
@@ -661,7 +661,7 @@ TEST(Plan, UnitsMultiplyTheSensitivity) {
   // An accuracy costs as much more.
   const Plan rows = plan_of(add_remove_head, statistic("exact", "kind = \"count\"\naccuracy = 10"));
   EXPECT_LE(plan.statistics()[2].accuracy->tight, 10);
-  EXPECT_NEAR(Rational(plan.statistics()[2].epsilon / rows.statistics()[0].epsilon).get_d(), 3, 1e-9);
+  EXPECT_NEAR(Rational(plan.statistics()[2].cost.value / rows.statistics()[0].cost.value).get_d(), 3, 1e-9);
   ASSERT_TRUE(plan.selection().unit.has_value());
   EXPECT_EQ(plan.selection().unit->max_rows, 3U);
   EXPECT_EQ(plan.statistics()[1].measurements[0].columns, (std::vector<std::string>{"g", "x"}));
@@ -685,9 +685,9 @@ TEST(Plan, LimitsOnTheGroupsOfAUnitLowerTheNoise) {
     const Measurement& measurement = plan.statistics()[i].measurements[0].measurement;
     EXPECT_EQ(sensitivity(plan.statistics()[i]), rows[i]);
     EXPECT_EQ(measurement.distance(), rows[i]);
-    EXPECT_LE(measurement.loss(rows[i]), plan.statistics()[i].epsilon);
+    EXPECT_LE(measurement.loss(rows[i]), plan.statistics()[i].cost.value);
   }
-  EXPECT_NEAR(Rational(plan.statistics()[5].epsilon / plan.statistics()[4].epsilon).get_d(), 5, 1e-9);
+  EXPECT_NEAR(Rational(plan.statistics()[5].cost.value / plan.statistics()[4].cost.value).get_d(), 5, 1e-9);
   EXPECT_EQ(plan.selection().unit->max_rows, 10U);
   const Json json = Json::parse(plan.to_json()).at("statistics").at(1);
   EXPECT_EQ(json.at("max_groups_per_unit"), 2);
@@ -831,7 +831,7 @@ TEST(Plan, IntegerStatisticsErrByIntegers) {
   const std::vector<std::pair<std::size_t, double>> costs = {
       {0, l / 1.5}, {1, l / 2.5}, {2, l / 10.5}, {5, 3 * l / 4.5}};
   for (const auto& [i, epsilon] : costs) {
-    EXPECT_NEAR(plan.statistics()[i].epsilon.get_d(), epsilon, 1e-12) << i;
+    EXPECT_NEAR(plan.statistics()[i].cost.value.get_d(), epsilon, 1e-12) << i;
     EXPECT_EQ(Rational(plan.statistics()[i].accuracy->tight), *plan.statistics()[i].specification.accuracy)
         << i;
   }
@@ -850,7 +850,7 @@ TEST(Plan, IntegerStatisticsErrByIntegers) {
   // Geometric noise is compared with the same.
   for (const Saving& saving : plan.savings()) {
     if (saving.statistic == "rough") {
-      EXPECT_LT(saving.epsilon, plan.statistics()[2].epsilon) << saving.change;
+      EXPECT_LT(saving.epsilon, plan.statistics()[2].cost.value) << saving.change;
     }
   }
 }
@@ -870,7 +870,7 @@ TEST(Plan, IntegerSumsOfPrecisionModeErrByIntegers) {
       const PlannedStatistic& planned = integers.statistics()[0];
       EXPECT_LE(planned.accuracy->tight, *planned.specification.accuracy);
       // Outputs are rounded once to doubles about the middle, which may cost a step what the integers gained.
-      EXPECT_LE(planned.epsilon, reals.statistics()[0].epsilon);
+      EXPECT_LE(planned.epsilon, reals.statistics()[0].cost.value);
       const Rational less = planned.epsilon - Grid(-60).spacing().rational();
       const Plan cheaper = plan_of(
           head, statistic("x", replaced(keys, "accuracy = ", "epsilon = \"" + less.get_str() + "\" # ")));

@@ -80,7 +80,7 @@ TEST(Specification, ReadsEveryKey) {
   EXPECT_EQ(s.data.size, 10000U);
   EXPECT_EQ(s.data.impute, Rational(0));
   EXPECT_FALSE(s.data.drop_nulls);
-  EXPECT_EQ(s.budget, 1);
+  EXPECT_EQ(s.budget, PrivacyBudget(1));
   EXPECT_EQ(s.identity(), (LedgerIdentity{"household-2024", Neighbors::change_one, ""}));
   EXPECT_EQ(s.text, change_one_text);
   ASSERT_EQ(s.statistics.size(), 3U);

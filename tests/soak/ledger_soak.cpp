@@ -362,7 +362,7 @@ class Campaign {
           require(false, "a release that was paid for is there");
           continue;
         }
-        require(entries[release - 1].epsilon == epsilon_of(units), "each release has its epsilon");
+        require(entries[release - 1].cost == epsilon_of(units), "each release has its epsilon");
         if (visible_->reported[release] == 0) continue;
         const auto number = static_cast<std::int64_t>(release);
         require(ledger.report(number) == report_of(number), "a report that was stored is there");

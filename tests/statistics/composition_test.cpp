@@ -20,7 +20,7 @@ class Counted final : public BudgetAccountant {
     ++debits_;
     budget_.debit(debit);
   }
-  Rational left() const { return budget_.remaining(); }
+  Rational left() const { return budget_.remaining().value; }
   int debits() const { return debits_; }
 
  private:

@@ -50,8 +50,8 @@ void expect_honest(const Measurement& measurement, const Rational& sensitivity) 
   EXPECT_GE(measurement.mechanism().sensitivity().rational(), sensitivity);
   EXPECT_GE(measurement.loss() * Rational(measurement.mechanism().scale()), sensitivity);
   InMemoryAccountant budget(100);
-  EXPECT_EQ(measurement.release(std::vector<std::int64_t>{0, 1}, budget).loss, budget.spent());
-  EXPECT_TRUE(measurement.privacy().holds(measurement.distance(), budget.spent()));
+  EXPECT_EQ(measurement.release(std::vector<std::int64_t>{0, 1}, budget).loss.epsilon, budget.spent().value);
+  EXPECT_TRUE(measurement.privacy().holds(measurement.distance(), budget.spent().value));
 }
 
 TEST(LyingHints, OfAnAggregation) {
@@ -95,7 +95,7 @@ TEST(LyingHints, OfThePartsOfCompositions) {
   for (const Composition& composition : {sequential, parallel, post}) {
     EXPECT_EQ(composition.loss(), 1);
     EXPECT_TRUE(composition.privacy().holds(1, composition.loss()));
-    EXPECT_TRUE(composition.privacy().holds(composition.distance(), composition.price()));
+    EXPECT_TRUE(composition.privacy().holds(composition.distance(), composition.price().epsilon));
     EXPECT_FALSE(composition.privacy().holds(1, Rational(99, 100)));
     InMemoryAccountant budget(1);
     composition.release(std::vector<std::int64_t>{0, 1}, budget);

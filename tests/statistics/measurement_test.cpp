@@ -45,7 +45,7 @@ TEST(Measurement, PaysBeforeItDrawsAndReleasesNothingUnpaid) {
   }
   EXPECT_EQ(releases, 10);
   EXPECT_THROW(measurement.release(rows, budget), Error);
-  EXPECT_GE(budget.remaining(), 0);
+  EXPECT_GE(budget.remaining().value, 0);
   // A wrong size fails before the debit.
   InMemoryAccountant untouched(1);
   EXPECT_THROW(measurement.release(std::vector<double>(999, 30.0), untouched), Error);

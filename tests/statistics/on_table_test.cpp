@@ -84,7 +84,7 @@ TEST(OnTable, LosesTheSumOfItsPartsForAUnit) {
   EXPECT_EQ(all.loss(), sum(3).loss(3) + counts_by_group(2).loss(2) + sum(3, "1/4").loss(3));
   EXPECT_EQ(all.loss(2), sum(3).loss(6) + counts_by_group(2).loss(4) + sum(3, "1/4").loss(6));
   EXPECT_EQ(all.price(), Rational(19, 12));
-  EXPECT_TRUE(all.privacy().holds(1, all.price()));
+  EXPECT_TRUE(all.privacy().holds(1, all.price().epsilon));
   EXPECT_FALSE(all.privacy().holds(1, 1));
   const Composition rows = make_on_table({}, {{{"value"}, sum(1)}, {{"group"}, counts_by_group(1)}});
   EXPECT_EQ(rows.input_metric(), symmetric);

@@ -124,7 +124,7 @@ TEST(PrecisionVectors, LoseAtMostWhatIsDebited) {
     EXPECT_EQ(measurement.mechanism().stated_loss(), measurement.loss());
     InMemoryAccountant budget(1);
     measurement.release(std::vector<double>(static_cast<std::size_t>(each.n), 1.0), budget);
-    EXPECT_TRUE(measurement.privacy().holds(1, budget.spent()));
+    EXPECT_TRUE(measurement.privacy().holds(1, budget.spent().value));
   }
 }
 

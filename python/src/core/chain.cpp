@@ -244,11 +244,15 @@ RangeChoice range_of(const std::string& kind, const std::vector<std::optional<st
   return kind == "fixed" ? RangeChoice::fixed(end(0), end(1)) : RangeChoice();
 }
 
-HeldMeasurement measured(const Aggregation& aggregation, const std::string& epsilon, const std::string& grid,
+HeldMeasurement measured(const Aggregation& aggregation, const std::optional<std::string>& epsilon,
+                         const std::optional<std::string>& delta, const std::optional<std::string>& rho,
+                         const std::string& grid,
                          const std::string& mode, const std::optional<long>& precision,
                          const std::string& noise, std::uint64_t distance, const std::string& range,
                          const std::vector<std::optional<std::string>>& ends) {
-  const Measurement measurement(aggregation, {.epsilon = positive(epsilon, "epsilon"),
+  const Measurement measurement(aggregation, {.epsilon = epsilon ? positive(*epsilon, "epsilon") : Rational(0),
+                                              .delta = positive(delta, "delta"),
+                                              .rho = positive(rho, "rho"),
                                               .grid = grid_of(grid),
                                               .noise = noise_kind(mode, noise),
                                               .precision = precision,
@@ -317,6 +321,12 @@ HeldMeasurement sequential(const std::vector<const HeldMeasurement*>& all) {
   return together;
 }
 
+// The epsilon that was asked for, or the rho of Gaussian noise.
+std::string asked_of(const Measurement& measurement) {
+  if (measurement.measure() == PrivacyMeasure::pure) return to_string(measurement.mechanism().epsilon());
+  return to_string(measurement.price().rho);
+}
+
 Facts accuracy_of_part(const HeldMeasurement& self, std::size_t part, const std::string& alpha) {
   const FailureRate rate(parse_rational(alpha, "alpha"));
   Accuracy accuracy{};
@@ -325,7 +335,7 @@ Facts accuracy_of_part(const HeldMeasurement& self, std::size_t part, const std:
     accuracy = self.parts.at(part).measurement.accuracy(rate);
   }
   Facts facts;
-  facts["epsilon"] = to_string(self.parts[part].measurement.mechanism().epsilon());
+  facts["epsilon"] = asked_of(self.parts[part].measurement);
   facts["tight"] = accuracy.tight;
   facts["conservative"] = accuracy.conservative;
   facts["laplace"] = accuracy.laplace;
@@ -345,7 +355,7 @@ Facts described(const Measurement& measurement) {
   const Noise& noise = measurement.mechanism().noise();
   Facts facts;
   facts["description"] = measurement.aggregation().description();
-  facts["epsilon"] = to_string(measurement.mechanism().epsilon());
+  facts["epsilon"] = asked_of(measurement);
   facts["distance"] = to_string(measurement.distance());
   facts["sensitivity"] = to_string(noise.sensitivity);
   facts["scale"] = to_string(Rational(noise.scale.up()));
@@ -370,7 +380,9 @@ void bind_measurements(nb::module_& module) {
             return self.composition.privacy().holds(not_negative(d_in, "d_in"), not_negative(d_out, "d_out"));
           },
           nb::arg("d_in"), nb::arg("d_out"))
-      .def_prop_ro("price", [](const HeldMeasurement& self) { return to_string(self.composition.price()); })
+      .def_prop_ro("price", [](const HeldMeasurement& self) { return to_string(self.composition.price().in(self.composition.measure()).value); })
+      .def_prop_ro("measure",
+                   [](const HeldMeasurement& self) { return to_string(self.composition.measure()); })
       .def_prop_ro("metric",
                    [](const HeldMeasurement& self) { return to_string(self.composition.input_metric()); })
       .def_prop_ro("columns",
@@ -404,8 +416,8 @@ void bind_measurements(nb::module_& module) {
       .def_prop_ro("selecting", &selecting)
       .def("on_table", &on_table, nb::arg("columns"), nb::arg("declared"), nb::arg("where").none(),
            nb::arg("unit").none(), nb::arg("max_rows"));
-  module.def("make_measurement", &measured, nb::arg("aggregation"), nb::arg("epsilon"), nb::arg("grid"),
-             nb::arg("mode"), nb::arg("precision").none(), nb::arg("noise"), nb::arg("distance"),
+  module.def("make_measurement", &measured, nb::arg("aggregation"), nb::arg("epsilon").none(),
+             nb::arg("delta").none(), nb::arg("rho").none(), nb::arg("grid"), nb::arg("mode"), nb::arg("precision").none(), nb::arg("noise"), nb::arg("distance"),
              nb::arg("range"), nb::arg("ends"));
   module.def("make_sequential", &sequential, nb::arg("parts"));
 }

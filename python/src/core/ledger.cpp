@@ -36,26 +36,32 @@ auto unlocked(HeldLedger& ledger, const Action& action) {
 
 // The declaration is TOML text, or the path of a file.
 HeldLedger* create(const std::string& path, const std::optional<std::string>& text,
-                   const std::optional<std::string>& file, const std::string& epsilon) {
+                   const std::optional<std::string>& file, const std::string& measure,
+                   const std::string& value, const std::string& delta) {
   const nb::gil_scoped_release released;
   const std::filesystem::path place = path;
   // The ledger keeps where the data lie as seen from its own folder.
   const Declaration declaration =
       (text ? Declaration::parse(*text, "declaration", "") : Declaration::read(*file))
           .moved_to(place.parent_path());
-  return new HeldLedger(Ledger::create(place, declaration.identity(), parse_rational(epsilon, "epsilon"),
+  return new HeldLedger(Ledger::create(place, declaration.identity(), budget_of(measure, value, delta),
                                        declaration.canonical_text()));
 }
 
 Facts described(const LedgerBalance& balance) {
+  const PrivacyMeasure measure = balance.budget.measure;
   Facts facts;
-  facts["budget"] = to_string(balance.budget);
-  facts["spent"] = to_string(balance.spent);
-  facts["remaining"] = to_string(balance.remaining);
+  facts["measure"] = to_string(measure);
+  facts["budget"] = to_string(balance.budget.amount.value);
+  facts["spent"] = to_string(balance.spent.value);
+  facts["remaining"] = to_string(balance.remaining.value);
+  facts["delta"] = to_string(balance.budget.amount.delta);
+  facts["spent_delta"] = to_string(balance.spent.delta);
+  facts["remaining_delta"] = to_string(balance.remaining.delta);
   facts["releases"] = balance.releases;
-  facts["budget_shown"] = short_number_down(balance.budget);
-  facts["spent_shown"] = short_number(balance.spent);
-  facts["remaining_shown"] = short_number_down(balance.remaining);
+  facts["budget_shown"] = in_words_down(measure, balance.budget.amount);
+  facts["spent_shown"] = in_words(measure, balance.spent);
+  facts["remaining_shown"] = in_words_down(measure, balance.remaining);
   facts["anchor"] = to_string(balance.anchor);
   return facts;
 }
@@ -64,11 +70,14 @@ Facts described(const LedgerEntry& entry) {
   Facts facts;
   facts["release"] = entry.release;
   facts["time"] = entry.time;
-  facts["epsilon"] = to_string(entry.epsilon);
-  facts["spent"] = to_string(entry.spent);
+  facts["cost"] = to_string(entry.cost.value);
+  facts["delta"] = to_string(entry.cost.delta);
+  facts["spent"] = to_string(entry.spent.value);
+  facts["spent_delta"] = to_string(entry.spent.delta);
   nb::list charges;
   for (const LedgerCharge& charge : entry.charges)
-    charges.append(nb::make_tuple(charge.name, to_string(charge.epsilon)));
+    charges.append(nb::make_tuple(charge.name, to_string(charge.loss.epsilon), to_string(charge.loss.delta),
+                                  to_string(charge.loss.rho)));
   facts["charges"] = charges;
   facts["label"] = entry.label;
   facts["reported"] = entry.reported;
@@ -101,7 +110,7 @@ bool HeldLedger::lies_at(const std::filesystem::path& path) {
 
 void bind_ledger(nb::module_& module) {
   module.def("create_ledger", &create, nb::arg("path"), nb::arg("text").none(), nb::arg("file").none(),
-             nb::arg("epsilon"), nb::rv_policy::take_ownership);
+             nb::arg("measure"), nb::arg("value"), nb::arg("delta"), nb::rv_policy::take_ownership);
   module.def(
       "ledger_lies_at", [](const std::string& path) { return HeldLedger::lies_at(path); }, nb::arg("path"),
       nb::call_guard<nb::gil_scoped_release>());

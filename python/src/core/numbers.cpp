@@ -30,6 +30,15 @@ Rational positive(const std::string& text, const char* parameter) {
               std::string(parameter) + " = " + text + ": must be greater than 0");
 }
 
+PrivacyBudget budget_of(const std::string& measure, const std::string& value, const std::string& delta) {
+  const PrivacyMeasure counted = *parse_measure(measure);
+  Rational failing = 0;
+  if (counted != PrivacyMeasure::pure) failing = positive(delta, "delta");
+  PrivacyBudget budget(counted, {positive(value, unit_of(counted).c_str()), failing});
+  require_budget(budget);
+  return budget;
+}
+
 std::optional<Rational> positive(const std::optional<std::string>& text, const char* parameter) {
   if (!text) return std::nullopt;
   return positive(*text, parameter);

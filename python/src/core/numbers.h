@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/bindings.h"
+#include "snapdp/framework/loss.h"
 #include "snapdp/mechanism/noise.h"
 #include "snapdp/numeric/dyadic.h"
 #include "snapdp/numeric/rational.h"
@@ -13,6 +14,8 @@ namespace snapdp::python {
 
 // Throws invalid_argument naming `parameter` unless it is greater than 0.
 Rational positive(const std::string& text, const char* parameter);
+// A budget from its measure, its epsilon or rho, and its delta.
+PrivacyBudget budget_of(const std::string& measure, const std::string& value, const std::string& delta);
 std::optional<Rational> positive(const std::optional<std::string>& text, const char* parameter);
 // The same, unless it is at least 0.
 Rational not_negative(const std::string& text, const char* parameter);

@@ -71,7 +71,8 @@ class HeldCells {
 // A budget that Python's threads may share. A function of somebody's chain may look at the budget that is to pay.
 class HeldBudget {
  public:
-  explicit HeldBudget(const std::string& epsilon) : accountant_(positive(epsilon, "epsilon")) {}
+  HeldBudget(const std::string& measure, const std::string& value, const std::string& delta)
+      : accountant_(budget_of(measure, value, delta)) {}
   template <typename Action>
   auto with(const Action& action) {
     const std::lock_guard lock(mutex_);
@@ -89,7 +90,8 @@ class PythonAccountant final : public BudgetAccountant {
   explicit PythonAccountant(const nb::object& function) : function_(function) {}
   void debit(const Debit& debit) override {
     const nb::gil_scoped_acquire locked;
-    function_(to_string(debit.loss), to_string(debit.metric), to_string(debit.distance), debit.what,
+    function_(to_string(debit.loss.epsilon), to_string(debit.loss.delta), to_string(debit.loss.rho),
+              to_string(debit.metric), to_string(debit.distance), debit.what,
               debit.unit);
   }
 
@@ -117,7 +119,9 @@ Facts told(const HeldMeasurement& measurement, const Release& release) {
   }
   Facts facts;
   facts["values"] = values;
-  facts["loss"] = to_string(release.loss);
+  facts["loss"] = to_string(release.loss.epsilon);
+  facts["delta"] = to_string(release.loss.delta);
+  facts["rho"] = to_string(release.loss.rho);
   return facts;
 }
 
@@ -244,15 +248,20 @@ void bind_payments(nb::module_& module) {
           [](HeldCells& self, const std::string& type, const Objects& cells) { self.add(type, cells); },
           nb::arg("type"), nb::arg("cells"));
   nb::class_<HeldBudget>(module, "Budget")
-      .def(nb::init<const std::string&>(), nb::arg("epsilon"))
+      .def(nb::init<const std::string&, const std::string&, const std::string&>(), nb::arg("measure"),
+           nb::arg("value"), nb::arg("delta"))
       .def_prop_ro("budget",
                    [](HeldBudget& self) {
                      const nb::gil_scoped_release unlocked;
-                     return self.with([](InMemoryAccountant& held) { return to_string(held.budget()); });
+                     return self.with([](InMemoryAccountant& held) { return to_string(held.budget().amount.value); });
                    })
       .def_prop_ro("spent", [](HeldBudget& self) {
         const nb::gil_scoped_release unlocked;
-        return self.with([](InMemoryAccountant& held) { return to_string(held.spent()); });
+        return self.with([](InMemoryAccountant& held) { return to_string(held.spent().value); });
+      })
+      .def_prop_ro("spent_delta", [](HeldBudget& self) {
+        const nb::gil_scoped_release unlocked;
+        return self.with([](InMemoryAccountant& held) { return to_string(held.spent().delta); });
       });
   module.def("pay_by_budget", &pay_by_budget, nb::arg("measurement"), nb::arg("cells").none(),
              nb::arg("source").none(), nb::arg("budget"));
