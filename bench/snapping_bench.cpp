@@ -1,5 +1,5 @@
 // snapped/exact/<kernel>: batches of snapped values, secure bits included, with both bounds and the automatic
-// grid. release/one: one release from a prepared mechanism. The counter slow_path is the fraction of samples
+// grid; snapped/gaussian/<kernel> the same of Gaussian noise. release/one: one release from a prepared mechanism. The counter slow_path is the fraction of samples
 // that took the multiple-precision path.
 #include <benchmark/benchmark.h>
 
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "snapdp/mechanism/gaussian.h"
 #include "snapdp/mechanism/snapping.h"
 
 namespace {
@@ -26,7 +27,8 @@ std::vector<double> values_between(double lower, double upper) {
   return values;
 }
 
-void snapped(benchmark::State& state, const Snapping& mechanism, InstructionSet kernel) {
+template <typename Mechanism>
+void snapped(benchmark::State& state, const Mechanism& mechanism, InstructionSet kernel) {
   const std::vector<double> values = values_between(0, 100);
   std::vector<double> out(samples);
   std::size_t slow = 0;
@@ -52,7 +54,9 @@ BENCHMARK(release_one)->Name("release/one");
 const bool registered = [] {
   const Snapping bounded({.epsilon = Rational(1, 4), .sensitivity = Dyadic(1), .lower = 0, .upper = 100});
   const Snapping unbounded({.epsilon = Rational(1, 4), .sensitivity = Dyadic(1)});
-  const auto add = [](const std::string& name, const Snapping& mechanism, InstructionSet kernel) {
+  const snapdp::Gaussian gaussian(
+      {.sensitivity = Dyadic(1), .lower = 0, .upper = 100, .noise = snapdp::NoiseKind::gaussian, .scale = 4});
+  const auto add = [](const std::string& name, const auto& mechanism, InstructionSet kernel) {
     benchmark::RegisterBenchmark(name.c_str(), [mechanism, kernel](benchmark::State& state) {
       snapped(state, mechanism, kernel);
     })->Unit(benchmark::kMillisecond);
@@ -60,7 +64,9 @@ const bool registered = [] {
   add("snapped/exact/best", bounded, snapdp::best_instruction_set());
   for (const InstructionSet kernel :
        {InstructionSet::portable, InstructionSet::avx2, InstructionSet::avx512}) {
-    if (snapdp::is_supported(kernel)) add("snapped/exact/" + std::string(to_string(kernel)), bounded, kernel);
+    if (!snapdp::is_supported(kernel)) continue;
+    add("snapped/exact/" + std::string(to_string(kernel)), bounded, kernel);
+    add("snapped/gaussian/" + std::string(to_string(kernel)), gaussian, kernel);
   }
   add("snapped/unbounded/best", unbounded, snapdp::best_instruction_set());
   return true;

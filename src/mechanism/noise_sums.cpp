@@ -8,6 +8,7 @@
 #include <limits>
 #include <numbers>
 
+#include "mechanism/double_formulas.h"
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
 
@@ -125,8 +126,8 @@ double rounded_moment(const Term& term, double t) {
 // bound is quasiconvex in it, and golden section comes near the best.
 template <typename Moment>
 double chernoff(const std::vector<Sum>& sums, double alpha, const JointTail& joint, const Moment& moment,
-                int rounds) {
-  const double end = 1 / largest_of(sums, largest_size);
+                int rounds, double farthest = 1) {
+  const double end = farthest / largest_of(sums, largest_size);
   std::vector<double> moments(sums.size());
   const auto radius = [&](double t) {
     for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -262,6 +263,57 @@ double inverted(const std::vector<Sum>& sums, double alpha, const JointTail& joi
   return high;
 }
 
+// ---- Gaussian noise ----
+
+[[noreturn]] void refuse_mixture() {
+  throw Error(
+      ErrorCode::invalid_argument, "noise",
+      "noise: a sum of Gaussian and of other noise has no bound here; give all parts one kind of noise");
+}
+
+bool is_gaussian(const Sum& sum) {
+  return std::all_of(sum.begin(), sum.end(),
+                     [](const Term& term) { return term.law->kind == NoiseKind::gaussian; });
+}
+
+bool has_gaussian(const Sum& sum) {
+  return std::any_of(sum.begin(), sum.end(),
+                     [](const Term& term) { return term.law->kind == NoiseKind::gaussian; });
+}
+
+// A sum of Gaussian noises is Gaussian, and its tails are known.
+double gaussian_radius(const std::vector<Sum>& sums, double alpha, const JointTail& joint) {
+  std::vector<double> deviations;
+  for (const Sum& sum : sums) deviations.push_back(std::sqrt(variance(sum) / 2) * (1 + 0x1p-40));
+  std::vector<double> tails(sums.size());
+  const auto is_rare = [&](double radius) {
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const double z = deviations[i] > 0 ? radius / deviations[i] * (1 - 0x1p-40) : infinity;
+      // In proportion to e^(-z^2/2), which the host's function may miss by a few last places; not below the doubles.
+      tails[i] = normal_tail(z) * (1 + 0x1p-30) + 0x1p-1060;
+    }
+    return joint(tails) <= alpha;
+  };
+  double low = 0;
+  double high = *std::max_element(deviations.begin(), deviations.end());
+  while (!is_rare(high)) {
+    low = high;
+    high *= 2;
+    if (!(high < infinity)) return infinity;
+  }
+  while (high - low > high * 0x1p-24) {
+    const double middle = low + (high - low) / 2;
+    (is_rare(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+// E exp(t X+) of Gaussian noise: clamping may cut anything off.
+double positive_gaussian_moment(const Term& term, double t) {
+  const double x = t * term.size();
+  return (0.5 + std::exp(x * x / 2) * (1 - normal_tail(x))) * (1 + 0x1p-40);
+}
+
 double round_up_to_20_bits(double value) {
   if (!(value < infinity)) return infinity;
   if (value == 0) return 0;
@@ -277,6 +329,12 @@ double error_of(const std::vector<Sum>& sums, double alpha, const JointTail& joi
   if (largest_of(sums, largest_size) == 0) return 0;
   if (!(alpha > 0)) return infinity;
   const double off = largest_off(sums);
+  if (std::any_of(sums.begin(), sums.end(), has_gaussian)) {
+    if (!std::all_of(sums.begin(), sums.end(), is_gaussian)) refuse_mixture();
+    if (clamped <= alpha / 8) return round_up_to_20_bits(gaussian_radius(sums, alpha - clamped, joint) + off);
+    constexpr double farthest = 36;  // of t size, at which the moment is still a double
+    return round_up_to_20_bits(chernoff(sums, alpha, joint, positive_gaussian_moment, 24, farthest) + off);
+  }
   if (clamped > alpha / 8)
     return round_up_to_20_bits(chernoff(sums, alpha, joint, positive_moment, 16) + off);
   const double rest = alpha - clamped;
@@ -295,10 +353,6 @@ double error_of(const std::vector<Sum>& sums, double alpha, const JointTail& joi
 ErrorLaw::ErrorLaw(const Noise& noise, const OutputRange& values, bool integers)
     : scale(noise.scale.up()), kind(noise.kind), grid(noise.grid.spacing().to_double_up()) {
   const FloatEnvironment environment;
-  if (kind == NoiseKind::gaussian) {
-    throw Error(ErrorCode::invalid_argument, "noise",
-                "noise = \"gaussian\": the tails of its weighted sums are not known here; use Laplace noise");
-  }
   drift = to_double_up(Rational(noise.arithmetic_error() + noise.output_error()));
   off = kind == NoiseKind::geometric ? std::min(1.0, 0.5 + 1 / (8 * scale))
                                      : (grid / 2 + drift) * (1 + 0x1p-50);
@@ -307,12 +361,14 @@ ErrorLaw::ErrorLaw(const Noise& noise, const OutputRange& values, bool integers)
   if (on_grid) {
     const double q = std::exp(-grid / scale);
     moved = (kind == NoiseKind::geometric ? 2 * q / (1 + q) : std::sqrt(q)) * (1 + 0x1p-40);
+    if (kind == NoiseKind::gaussian) moved = 2 * normal_tail(grid / (2 * scale)) * (1 + 0x1p-40);
   }
   clamped = 0;
   const auto add = [&](const std::optional<double>& bound, const std::optional<double>& value, double sign) {
     if (!bound) return;
     const double room = value ? sign * (*bound - *value) * (1 - 0x1p-50) - off : 0.0;
-    clamped += room > 0 ? std::exp(-room / scale) / 2 * (1 + 0x1p-40) : 1.0;
+    const double tail = kind == NoiseKind::gaussian ? normal_tail(room / scale) : std::exp(-room / scale) / 2;
+    clamped += room > 0 ? tail * (1 + 0x1p-40) : 1.0;
   };
   add(noise.lower, values.lower, -1);
   add(noise.upper, values.upper, 1);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "snapdp/error.h"
+#include "snapdp/mechanism/gaussian.h"
 #include "snapdp/mechanism/precision_snapping.h"
 #include "snapdp/random/word_source.h"
 
@@ -20,13 +21,14 @@ enum Field : std::size_t {
   value,
   grid,
   precision,
+  scale,
   sign,
   uniform_bits,
   output
 };
-constexpr std::array<std::string_view, 10> names = {"epsilon",      "sensitivity", "lower",     "upper",
-                                                    "value",        "grid",        "precision", "sign",
-                                                    "uniform_bits", "output"};
+constexpr std::array<std::string_view, 11> names = {"epsilon", "sensitivity",  "lower",     "upper",
+                                                    "value",   "grid",         "precision", "scale",
+                                                    "sign",    "uniform_bits", "output"};
 
 [[noreturn]] void refuse(std::size_t line, std::string_view column, const std::string& rule) {
   std::string where = "line " + std::to_string(line);
@@ -65,6 +67,7 @@ struct Header {
   std::array<std::size_t, names.size()> place;
   std::size_t columns;
   bool precision_mode;  // there is a column `precision`, and so none `grid`
+  bool gaussian;        // there is a column `scale`, and so none `epsilon` and `sensitivity`
 };
 
 Header parse_header(std::string_view line) {
@@ -83,12 +86,20 @@ Header parse_header(std::string_view line) {
   const auto has = [&](Field column) {
     return std::find(cells.begin(), cells.end(), names[column]) != cells.end();
   };
-  Header header = {{}, cells.size(), has(precision)};
+  Header header = {{}, cells.size(), has(precision), has(scale)};
   if (header.precision_mode && has(grid)) {
     refuse(1, names[precision], "implies a grid and does not go with the column grid; remove one of the two");
   }
+  for (const Field other : {epsilon, sensitivity, precision}) {
+    if (header.gaussian && has(other)) {
+      refuse(1, names[scale],
+             "is of Gaussian noise and does not go with the column " + std::string(names[other]) +
+                 "; remove one of the two");
+    }
+  }
   for (std::size_t name = 0; name < names.size(); ++name) {
     if (name == (header.precision_mode ? grid : precision)) continue;
+    if (header.gaussian ? name == epsilon || name == sensitivity : name == scale) continue;
     const auto found = std::find(cells.begin(), cells.end(), names[name]);
     if (found == cells.end()) refuse(1, names[name], "is missing from the header; add it");
     header.place[name] = static_cast<std::size_t>(found - cells.begin());
@@ -143,6 +154,7 @@ class TraceRow {
   }
 
   bool precision_mode() const { return header_.precision_mode; }
+  bool gaussian() const { return header_.gaussian; }
 
   bool minus() const {
     if (text(sign) != "1" && text(sign) != "-1") refuse(sign, "must be 1 or -1");
@@ -216,6 +228,15 @@ double recompute(const Mechanism& mechanism, const TraceRow& row, const ReplayOp
 
 // The output of a row.
 double recompute(const TraceRow& row, const ReplayOptions& options) {
+  if (row.gaussian()) {
+    return recompute(Gaussian({.sensitivity = 1,  // moves no output
+                               .lower = row.optional_real(lower),
+                               .upper = row.optional_real(upper),
+                               .grid = row.grid_choice(),
+                               .noise = NoiseKind::gaussian,
+                               .scale = row.real(scale)}),
+                     row, options);
+  }
   if (row.precision_mode()) {
     return recompute(PrecisionSnapping({.epsilon = row.number(epsilon),
                                         .sensitivity = row.real(sensitivity),

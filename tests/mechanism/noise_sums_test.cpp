@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "snapdp/error.h"
 #include "snapdp/mechanism/law.h"
 
 namespace snapdp::mechanism_internal {
@@ -31,6 +32,33 @@ double laplace_tail(const std::vector<double>& sizes, double radius) {
     tail += coefficient * std::exp(-radius / a) / 2;
   }
   return tail;
+}
+
+// A sum of Gaussian noises is Gaussian, and rounding moves it by half a step of the grid a noise.
+TEST(NoiseSums, OfGaussianNoiseAreGaussian) {
+  const Noise noise{.scale = 3, .grid = Grid(-30), .kind = NoiseKind::gaussian};
+  const WeightedNoises sum = {{1, 4}, {-0.5, 2}, {0.25, 16}};
+  const double deviation = 3 * std::sqrt(4 + 0.5 + 1);
+  for (const double alpha : {0.4, 0.025, 1e-6, 1e-30, 1e-300}) {
+    const double error = error_of_sums(law_of(noise), 22, {sum}, alpha, largest);
+    EXPECT_LE(std::erfc(error / deviation / std::sqrt(2)) / 2, alpha);
+    EXPECT_GT(std::erfc(error * 0.99999 / deviation / std::sqrt(2)) / 2, alpha);
+  }
+  Noise coarse = noise;
+  coarse.grid = Grid(1);
+  EXPECT_NEAR(error_of_sums(law_of(coarse), 22, {sum}, 1e-6, largest),
+              error_of_sums(law_of(noise), 22, {sum}, 1e-6, largest) + 4 + 1 + 4, 1e-3);
+  // Bounds that the values touch may cut off either side.
+  Noise clamped = noise;
+  clamped.lower = 0;
+  clamped.upper = 10;
+  EXPECT_GT(error_of_sums(ErrorLaw(clamped, {0, 10}, true), 22, {sum}, 1e-6, largest),
+            error_of_sums(law_of(noise), 22, {sum}, 1e-6, largest));
+  // As good as exact: an integer stays what it is with probability 1 - 2 Q(grid / (2 scale)).
+  const Noise little{.scale = 0.05, .kind = NoiseKind::gaussian};
+  EXPECT_EQ(error_of_sum({{law_of(little), 1}}, 1e-6), 0);
+  EXPECT_GT(error_of_sum({{law_of(little), 1}}, 1e-24), 0);
+  EXPECT_THROW(error_of_sum({{law_of(noise), 1}, {law_of({.scale = 3, .grid = Grid(-30)}), 1}}, 0.01), Error);
 }
 
 TEST(NoiseSums, AreThoseOfTheClosedForm) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "snapdp/mechanism/gaussian.h"
 #include "snapdp/mechanism/geometric.h"
 #include "snapdp/mechanism/law.h"
 #include "snapdp/mechanism/precision_snapping.h"
@@ -181,8 +182,18 @@ Case geometric_case(const char* name, const Rational& epsilon, int sensitivity, 
           through(mechanism)};
 }
 
+Case gaussian_case(const char* name, double scale, const char* grid, double value) {
+  const Gaussian mechanism({.sensitivity = Dyadic(1),
+                            .grid = GridChoice::parse(grid),
+                            .noise = NoiseKind::gaussian,
+                            .scale = scale});
+  return {name, mechanism.noise(), value, through(mechanism)};
+}
+
 std::vector<Case> cases() {
   std::vector<Case> result;
+  result.push_back(gaussian_case("Gaussian, the notes' grid", 1, "notes", 0));
+  result.push_back(gaussian_case("Gaussian, a fine grid off the value", 1.3, "2^-4", 0.3));
   result.push_back(snapping_case("snapping, the notes' grid", 1, 1, "notes", 0));
   result.push_back(snapping_case("snapping, a fine grid off the value", Rational(7, 10), 1, "2^-4", 0.3));
   result.push_back(snapping_case("snapping, far from zero", Rational(1, 8), 1, "2^-1", 1e6 + 0.25));
@@ -232,6 +243,13 @@ TEST(SamplerLaw, FindsOnePercent) {
     const Case wrong = snapping_case("", 1, factor, "2^0", 0);
     EXPECT_NEAR(wrong.noise.scale.up(), factor, 1e-15);
     EXPECT_FALSE(test.accepts(draw(law, 0, wrong.release))) << factor;
+  }
+  const Case normal = gaussian_case("", 1, "2^0", 0);
+  const TableLaw normal_law(normal.noise, 0);
+  const ScaleTest normal_test(normal_law);
+  for (const double factor : {0.99, 1.01}) {
+    EXPECT_FALSE(normal_test.accepts(draw(normal_law, 0, gaussian_case("", factor, "2^0", 0).release)))
+        << factor;
   }
   const Case counts = geometric_case("", 1, 1, 0);
   const TableLaw counts_law(counts.noise, 0);

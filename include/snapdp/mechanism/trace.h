@@ -20,6 +20,7 @@ namespace snapdp {
 //   value         the exact statistic
 //   grid          a power of two; empty for the smallest one >= scale
 //   precision     in place of grid: precision mode (precision_snapping.h) with so many bits and both bounds
+//   scale         in place of epsilon and sensitivity: Gaussian noise of this standard deviation (gaussian.h)
 //   sign          1 or -1: S
 //   uniform_bits  hexadecimal digits of U after the point, at most 4096
 //   output        what Snapping (or PrecisionSnapping) gives; ignored and recomputed
