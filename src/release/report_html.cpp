@@ -424,8 +424,8 @@ class ReportPage {
     html << "<section aria-labelledby=\"" << id << "\"><h2 id=\"" << id << "\">" << statistic.title
          << "</h2>\n<table><caption>The most frequent of " << description(statistic).substr(7)
          << ", the first the most. Cost: ε " << statistic.epsilon
-         << " for all.</caption><thead><tr><th scope=\"col\">rank</th><th scope=\"col\">" << first_head(statistic)
-         << "</th></tr></thead><tbody>\n";
+         << " for all.</caption><thead><tr><th scope=\"col\">rank</th><th scope=\"col\">"
+         << first_head(statistic) << "</th></tr></thead><tbody>\n";
     for (const PresentedNumber& number : statistic.numbers) {
       html << "<tr><th scope=\"row\">" << number.part << "</th><td class=\"v\">"
            << words_and_code(number.value, number.value_words) << "</td></tr>\n";
