@@ -93,8 +93,9 @@ class Measurement {
   const Rational& price() const { return price_; }
   // The epsilon that was asked for.
   const Rational& epsilon() const;
-  // See accuracy_of(); of a choice all three are how far what is chosen may be below the greatest that is left,
-  // see Choice::accuracy(), on the grid of the statistic. Between constants narrower than the public range it is that of the clamped statistic.
+  // See accuracy_of(); of a choice all three are how far what is chosen may be below the greatest that is
+  // left, see Choice::accuracy(), on the grid of the statistic. Between constants narrower than the public
+  // range it is that of the clamped statistic.
   Accuracy accuracy(const FailureRate& alpha) const;
 
   // Folds the rows, debits price(), then draws. Throws before the debit: bad_data naming "rows" when they are
