@@ -47,7 +47,8 @@ std::vector<Rational> parse_scores(const std::string& text) {
 
 std::size_t count_of(const std::string& text, std::size_t candidates) {
   const Rational count = parse_rational(text, "--k");
-  if (count.get_den() != 1 || count < 1 || count > Rational(Integer(static_cast<unsigned long>(candidates)))) {
+  if (count.get_den() != 1 || count < 1 ||
+      count > Rational(Integer(static_cast<unsigned long>(candidates)))) {
     refuse("--k", " = " + text + ": must be a whole number from 1 to " + std::to_string(candidates) +
                       ", the number of --scores");
   }
@@ -124,15 +125,16 @@ void tell_top(const TopArguments& arguments) {
   if (several && chosen) columns.push_back({"is chosen", TextTable::Align::left});
   TextTable table(columns);
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    std::vector<std::string> row = {std::to_string(i), short_number(scores[i]), enclosure_text(law.first()[i])};
+    std::vector<std::string> row = {std::to_string(i), short_number(scores[i]),
+                                    enclosure_text(law.first()[i])};
     if (several && chosen) row.push_back(enclosure_text((*chosen)[i]));
     table.add(row);
   }
   std::string text = table.to_string(style_of_standard_output());
   if (several && !lists) text += why_none + "\n";
-  text += "Except with probability " + short_number(alpha.value()) +
-          " what is chosen is at most " + round_up_to_digits(Rational(accuracy), 6) +
-          " below the highest score" + (several ? " that is left" : "") + ", whatever the scores.\n";
+  text += "Except with probability " + short_number(alpha.value()) + " what is chosen is at most " +
+          round_up_to_digits(Rational(accuracy), 6) + " below the highest score" +
+          (several ? " that is left" : "") + ", whatever the scores.\n";
   write_standard_output(text);
 }
 
@@ -145,10 +147,13 @@ void add_select_top(CLI::App& tool, Commands& commands) {
   command->add_option("--epsilon", arguments->epsilon, "The privacy loss of the whole choice: > 0")
       ->type_name("E")
       ->required();
-  command->add_option("--sensitivity", arguments->sensitivity,
-                      "The most by which a score differs between neighbors (1)")
+  command
+      ->add_option("--sensitivity", arguments->sensitivity,
+                   "The most by which a score differs between neighbors (1)")
       ->type_name("D");
-  command->add_option("--scores", arguments->scores, "A guess at the scores, separated by commas: higher is better")
+  command
+      ->add_option("--scores", arguments->scores,
+                   "A guess at the scores, separated by commas: higher is better")
       ->type_name("Q,...")
       ->required();
   command->add_flag("--monotone", arguments->monotone,
@@ -161,9 +166,12 @@ void add_select_top(CLI::App& tool, Commands& commands) {
                        "  snapdp select-top --epsilon 1 --scores 3,1,2\n"
                        "  snapdp select-top --epsilon 1 --scores 30,10,20,5 --monotone --k 2 --json\n"};
   command->footer(
-      "Permute-and-flip: pure epsilon-differential privacy, never worse than the exponential mechanism. With --k\n"
-      "the candidates are chosen one after the other with epsilon/K each. Probabilities are enclosed: the lower\n"
-      "end is rounded down, the upper end up; JSON has decimal strings of 32 digits. Nothing here looks at data.");
+      "Permute-and-flip: pure epsilon-differential privacy, never worse than the exponential mechanism. With "
+      "--k\n"
+      "the candidates are chosen one after the other with epsilon/K each. Probabilities are enclosed: the "
+      "lower\n"
+      "end is rounded down, the upper end up; JSON has decimal strings of 32 digits. Nothing here looks at "
+      "data.");
 }
 
 }  // namespace snapdp::cli

@@ -61,12 +61,14 @@ void tell_selection(const SelectionArguments& arguments) {
     write_standard_output(json.dump(2) + "\n");
     return;
   }
-  TextTable table({{"a group of " + units.get_str() + (units == 1 ? " unit" : " units"), TextTable::Align::left},
-                   {"probability", TextTable::Align::left}});
+  TextTable table(
+      {{"a group of " + units.get_str() + (units == 1 ? " unit" : " units"), TextTable::Align::left},
+       {"probability", TextTable::Align::left}});
   table.add({"is shown", enclosure_text(probability)});
   table.add({"is hidden", enclosure_text(hidden)});
   table.add({"certain from", law.first_certain().get_str() + " units"});
-  table.add({"each group", "epsilon " + short_number(law.epsilon()) + ", delta " + short_number(law.delta())});
+  table.add(
+      {"each group", "epsilon " + short_number(law.epsilon()) + ", delta " + short_number(law.delta())});
   write_standard_output(table.to_string(style_of_standard_output()));
 }
 
@@ -90,8 +92,10 @@ void add_selection(CLI::App& tool, Commands& commands) {
                        "  snapdp selection --epsilon 1 --delta 1e-5 --units 11\n"
                        "  snapdp selection --epsilon 1 --delta 1e-6 --groups 3 --units 40 --json\n"};
   command->footer(
-      "Optimal partition selection: no rule that is (epsilon, delta)-private shows any group more often. With\n"
-      "--groups G every group takes epsilon/G and delta/G. Probabilities are enclosed: the lower end is rounded\n"
+      "Optimal partition selection: no rule that is (epsilon, delta)-private shows any group more often. "
+      "With\n"
+      "--groups G every group takes epsilon/G and delta/G. Probabilities are enclosed: the lower end is "
+      "rounded\n"
       "down, the upper end up; JSON has decimal strings of 32 digits. Nothing here looks at data.");
 }
 

@@ -73,9 +73,9 @@ class Tool {
  public:
   Tool() {
     app_.require_subcommand(1);
-    for (const auto add : {cli::add_compose, cli::add_accuracy, cli::add_law, cli::add_bias, cli::add_bound,
-                           cli::add_certify, cli::add_plot, cli::add_trace, cli::add_audit, cli::add_selection,
-                           cli::add_select_top}) {
+    for (const auto add :
+         {cli::add_compose, cli::add_accuracy, cli::add_law, cli::add_bias, cli::add_bound, cli::add_certify,
+          cli::add_plot, cli::add_trace, cli::add_audit, cli::add_selection, cli::add_select_top}) {
       add(app_, commands_);
     }
   }

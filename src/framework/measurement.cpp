@@ -156,9 +156,7 @@ Choice choice_for(const Aggregation& aggregation, const TopOptions& options) {
 }
 
 Relation privacy_for(const Aggregation& aggregation, const Choice& choice) {
-  const auto loss = [scale = choice.scale()](const Rational& distance) {
-    return Rational(distance / scale);
-  };
+  const auto loss = [scale = choice.scale()](const Rational& distance) { return Rational(distance / scale); };
   const Relation chosen(
       [loss](const Rational& distance, const Rational& epsilon) { return epsilon >= loss(distance); }, loss);
   return Relation::chain(aggregation.stability(), chosen);

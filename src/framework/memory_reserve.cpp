@@ -7,7 +7,8 @@ namespace snapdp {
 
 Integer framework_internal::most_steps(const Measurement& measurement) {
   // What a choice gives are indices.
-  if (measurement.is_choice()) return static_cast<unsigned long>(measurement.aggregation().output_domain().dimension);
+  if (measurement.is_choice())
+    return static_cast<unsigned long>(measurement.aggregation().output_domain().dimension);
   const Mechanism& mechanism = measurement.mechanism();
   Rational reach = 0;
   const auto include = [&](const Rational& end) { reach = std::max(reach, Rational(::abs(end))); };

@@ -317,9 +317,8 @@ double Choice::accuracy(std::size_t candidates, const FailureRate& alpha) const 
   while (high - low > low * Rational(Integer(1), Integer(1) << 60)) {
     // Few digits: a multiple of a power of two below the difference.
     Rational middle = (low + high) / 2;
-    const long shift =
-        70 + static_cast<long>(mpz_sizeinbase(low.get_den_mpz_t(), 2)) -
-        std::min(70L, static_cast<long>(mpz_sizeinbase(low.get_num_mpz_t(), 2)));
+    const long shift = 70 + static_cast<long>(mpz_sizeinbase(low.get_den_mpz_t(), 2)) -
+                       std::min(70L, static_cast<long>(mpz_sizeinbase(low.get_num_mpz_t(), 2)));
     mpq_mul_2exp(middle.get_mpq_t(), middle.get_mpq_t(), static_cast<mp_bitcnt_t>(shift));
     middle = Rational(floor(middle));
     mpq_div_2exp(middle.get_mpq_t(), middle.get_mpq_t(), static_cast<mp_bitcnt_t>(shift));

@@ -126,8 +126,7 @@ SelectionLaw::Both SelectionLaw::both(const Integer& units, long bits) const {
 }
 
 SelectionLaw per_group(const Rational& epsilon, const Rational& delta, std::uint64_t groups) {
-  if (groups == 0)
-    refuse("groups", "0", "must be at least 1: how many groups one privacy unit may be in");
+  if (groups == 0) refuse("groups", "0", "must be at least 1: how many groups one privacy unit may be in");
   const SelectionLaw whole(epsilon, delta);
   const Integer count(static_cast<unsigned long>(groups));
   return {whole.epsilon() / Rational(count), whole.delta() / Rational(count)};

@@ -49,9 +49,9 @@ struct PresentedNumber {
   std::string group_words;
   std::string part;  // the bin, or which quantile; empty for a number that stands alone
   std::string part_words;
-  std::string value;  // empty when it tells nothing; of a choice the category
+  std::string value;        // empty when it tells nothing; of a choice the category
   std::string value_words;  // what people call that
-  std::string lower;  // of the interval; empty where nothing bounds it
+  std::string lower;        // of the interval; empty where nothing bounds it
   std::string upper;
   std::string half_width;  // of the interval before it is cut; empty where it has no middle
   std::optional<Bar> bar;

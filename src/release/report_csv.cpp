@@ -44,8 +44,9 @@ std::string report_csv(const ReportModel& model) {
                               : number.chosen != nullptr   ? to_string(number.value)
                                                            : "";
       for (const std::string& field :
-           {name, cell(group), cell(bin), cell(released_text(number)), end(number.interval.lower, to_double_down),
-            end(number.interval.upper, to_double_up), alpha, statistic.noise.epsilon.text})
+           {name, cell(group), cell(bin), cell(released_text(number)),
+            end(number.interval.lower, to_double_down), end(number.interval.upper, to_double_up), alpha,
+            statistic.noise.epsilon.text})
         text += field + ",";
       text += population(number.population) + "\r\n";
     });

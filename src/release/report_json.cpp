@@ -501,9 +501,9 @@ ShownStatistic read_statistic(const ShownMeasure& measure, const Json& json) {
     statistic.hierarchy->alpha = json.at("alpha").get<std::string>();
   }
   if (json.contains("gap")) {
-    statistic.choice = ShownChoice{whole_in<std::size_t>(json.at("k")),
-                                   whole_in<std::size_t>(json.at("candidates")), bound_in(json.at("gap")),
-                                   json.at("alpha").get<std::string>()};
+    statistic.choice =
+        ShownChoice{whole_in<std::size_t>(json.at("k")), whole_in<std::size_t>(json.at("candidates")),
+                    bound_in(json.at("gap")), json.at("alpha").get<std::string>()};
   }
   statistic.accuracy = read_accuracy(json.at("accuracy"));
   if (!json.contains("groups")) {

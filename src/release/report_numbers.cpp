@@ -377,12 +377,15 @@ std::string range_note(const ShownStatistic& statistic) {
 
 std::string choice_note(const ShownStatistic& statistic) {
   const ShownChoice& choice = *statistic.choice;
-  const std::string rows =
-      std::isfinite(choice.gap) ? round_up_to_digits(ShownNumber::of(choice.gap).rational(), 3) : "any number of";
+  const std::string rows = std::isfinite(choice.gap)
+                               ? round_up_to_digits(ShownNumber::of(choice.gap).rational(), 3)
+                               : "any number of";
   return shown_text(statistic.name) + ": with probability " +
          confidence(parse_exact(choice.alpha, "report")) +
-         (choice.count == 1 ? ", the category that is named has at most " : ", each category that is named has at most ") +
-         rows + " rows fewer than the most frequent one" + (choice.count == 1 ? "" : " that is not named before it") +
+         (choice.count == 1 ? ", the category that is named has at most "
+                            : ", each category that is named has at most ") +
+         rows + " rows fewer than the most frequent one" +
+         (choice.count == 1 ? "" : " that is not named before it") +
          "; how many rows any of them has is not released.\n";
 }
 

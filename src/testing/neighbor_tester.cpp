@@ -268,9 +268,7 @@ Rational scale_of(const Measurement& measurement) {
 class MeasurementCheck : public AggregationCheck {
  public:
   explicit MeasurementCheck(const Measurement& part)
-      : AggregationCheck(part.aggregation()),
-        scale_(scale_of(part)),
-        part_(part) {
+      : AggregationCheck(part.aggregation()), scale_(scale_of(part)), part_(part) {
     more_ = [this](const Rational& d_in, const Rational& distance,
                    const Shown& shown) -> std::optional<Broken> {
       auto known = loss_.find(d_in);

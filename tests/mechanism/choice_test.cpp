@@ -86,7 +86,8 @@ TEST(ChoiceLaw, IsThatOfAllOrders) {
   std::mt19937_64 random(11);
   for (int trial = 0; trial < 60; ++trial) {
     std::vector<Rational> scores(random() % 6 + 1);
-    for (Rational& score : scores) score = Rational(static_cast<int>(random() % 41) - 20, static_cast<int>(random() % 4 + 1));
+    for (Rational& score : scores)
+      score = Rational(static_cast<int>(random() % 41) - 20, static_cast<int>(random() % 4 + 1));
     const Rational epsilon = Rational(static_cast<int>(random() % 40 + 1)) / 10;
     const Rational sensitivity = Rational(static_cast<int>(random() % 5 + 1)) / 3;
     const bool monotone = random() % 2 == 0;
@@ -130,7 +131,8 @@ TEST(ChoiceLaw, Fractions) {
 }
 
 TEST(ChoiceLaw, FarApart) {
-  const ChoiceLaw law(Choice({.epsilon = number("1e300"), .sensitivity = number("1e-300")}), {0, 1, number("1e99")});
+  const ChoiceLaw law(Choice({.epsilon = number("1e300"), .sensitivity = number("1e-300")}),
+                      {0, 1, number("1e99")});
   EXPECT_EQ(law.first()[2].high, 1);
   EXPECT_GT(law.first()[2].low, 1 - power_of_two(-200));
   EXPECT_LE(law.first()[0].high, power_of_two(-65536));
@@ -178,7 +180,8 @@ TEST(ChoiceLaw, PrivacyOfAllTriples) {
       const WorstRatio worst = worst_ratio(epsilon, monotone, law);
       EXPECT_TRUE(worst.holds) << to_string(epsilon) << monotone;
       // Attained, but for the width of the enclosures.
-      EXPECT_GT(worst.ratio, exponential(epsilon).low * (1 - number("1e-20"))) << to_string(epsilon) << monotone;
+      EXPECT_GT(worst.ratio, exponential(epsilon).low * (1 - number("1e-20")))
+          << to_string(epsilon) << monotone;
       // The factor 2 may go for monotone scores, and only there: the planted fault is seen.
       EXPECT_EQ(worst_ratio(epsilon, false, law).holds, !monotone);
     }
@@ -190,7 +193,8 @@ TEST(ChoiceLaw, PrivacyOfListsOfTwo) {
     const Choice choice({.epsilon = 1, .sensitivity = 1, .monotone = monotone, .count = 2});
     const auto law = [&](const std::vector<Rational>& scores) {
       std::vector<ProbabilityBounds> probabilities;
-      for (const ChosenList& list : ChoiceLaw(choice, scores).lists()) probabilities.push_back(list.probability);
+      for (const ChosenList& list : ChoiceLaw(choice, scores).lists())
+        probabilities.push_back(list.probability);
       return probabilities;
     };
     EXPECT_TRUE(worst_ratio(1, monotone, law).holds);
@@ -220,7 +224,8 @@ TEST(ChoiceLaw, ListsAreRounds) {
       std::vector<Rational> among;
       for (const std::size_t i : left) among.push_back(scores[i]);
       const auto place = std::find(left.begin(), left.end(), chosen);
-      const ProbabilityBounds p = by_all_orders(among, Rational(1, 3))[static_cast<std::size_t>(place - left.begin())];
+      const ProbabilityBounds p =
+          by_all_orders(among, Rational(1, 3))[static_cast<std::size_t>(place - left.begin())];
       product = {product.low * p.low, product.high * p.high};
       left.erase(place);
     }
@@ -231,7 +236,8 @@ TEST(ChoiceLaw, ListsAreRounds) {
   EXPECT_GE(high, 1);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_TRUE(overlap(first[i], law.first()[i]));
   EXPECT_EQ(refused_parameter([] {
-              (void)ChoiceLaw(Choice({.epsilon = 1, .sensitivity = 1, .count = 8}), std::vector<Rational>(9)).lists();
+              (void)ChoiceLaw(Choice({.epsilon = 1, .sensitivity = 1, .count = 8}), std::vector<Rational>(9))
+                  .lists();
             }),
             "count");
 }

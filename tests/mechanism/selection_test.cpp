@@ -104,9 +104,9 @@ TEST(SelectionLaw, TheClosedFormIsTheRecursion) {
 // that nothing shows more. Also where the table of the recursion would have more rows than there is memory.
 TEST(SelectionLaw, IsPrivateAndNothingShowsMore) {
   const std::vector<std::pair<std::string, std::string>> parameters = {
-      {"1", "1e-5"},    {"0.1", "0.3"},      {"1e-6", "1e-9"}, {"1e-300", "1e-300"}, {"1e-12", "0.4999"},
-      {"1e400", "0.3"}, {"700", "1e-300"},   {"3", "1/2"},     {"0.01", "1"},        {"1/3", "0.999"},
-      {"25", "1e-11"},  {"1e-400", "1e-400"}};
+      {"1", "1e-5"},       {"0.1", "0.3"},   {"1e-6", "1e-9"},  {"1e-300", "1e-300"},
+      {"1e-12", "0.4999"}, {"1e400", "0.3"}, {"700", "1e-300"}, {"3", "1/2"},
+      {"0.01", "1"},       {"1/3", "0.999"}, {"25", "1e-11"},   {"1e-400", "1e-400"}};
   for (const auto& [epsilon, delta_text] : parameters) {
     const SelectionLaw law(number(epsilon), number(delta_text));
     const Rational& delta = law.delta();
@@ -178,7 +178,8 @@ TEST(Selection, ComparesAUniformWithTheProbability) {
     const std::uint64_t turn = law.turn().get_ui();
     const std::uint64_t certain = law.first_certain().get_ui();
     places.insert(places.end(), {turn, turn + 1, certain - 1, certain, certain + 1, ~std::uint64_t{0}});
-    places.insert(places.end(), {Selection::table_size - 1, Selection::table_size, Selection::table_size + 1});
+    places.insert(places.end(),
+                  {Selection::table_size - 1, Selection::table_size, Selection::table_size + 1});
     for (const std::uint64_t units : places) {
       const Integer count(static_cast<unsigned long>(units));
       const ProbabilityBounds bounds = law.probability(count, 200);

@@ -20,7 +20,8 @@ const std::string cities = "categories = [\"ulm\", \"bonn\", \"new york\"]\n";
 
 std::string text_of(const std::string& head, const std::string& more) {
   return head +
-         "[budget]\nepsilon = 2\n[[statistic]]\nname = \"cities\"\nkind = \"top\"\ncolumn = \"city\"\n" + more;
+         "[budget]\nepsilon = 2\n[[statistic]]\nname = \"cities\"\nkind = \"top\"\ncolumn = \"city\"\n" +
+         more;
 }
 Plan plan_of(const std::string& head, const std::string& more) {
   return Plan(Specification::parse(text_of(head, more), "s.toml"));
@@ -45,7 +46,8 @@ TEST(Top, Plan) {
   ASSERT_TRUE(planned.gap);
   EXPECT_EQ(*planned.gap, measurement.accuracy(0.05).tight);
   EXPECT_TRUE(plan.savings().empty());
-  for (const PlanWarning& warning : plan.warnings()) EXPECT_NE(warning.statistic, "cities") << warning.message;
+  for (const PlanWarning& warning : plan.warnings())
+    EXPECT_NE(warning.statistic, "cities") << warning.message;
   EXPECT_THAT(plan.to_table(), HasSubstr("rows below the best"));
   EXPECT_THAT(plan.to_html(), HasSubstr("below the best"));
   EXPECT_THAT(plan.explanation(), HasSubstr("permute-and-flip: of 3 candidates 2 are named"));
@@ -55,8 +57,8 @@ TEST(Top, Plan) {
   const Plan replaced = plan_of(change_one, cities + "k = 2\nepsilon = 1\n");
   EXPECT_EQ(replaced.statistics().front().measurements.front().measurement.choice().sensitivity(), 2);
   // All rows of a unit move the same way.
-  const Plan units = plan_of(add_remove + "privacy_unit = \"id\"\nmax_rows_per_unit = 3\n",
-                             cities + "k = 1\nweight = 1\n");
+  const Plan units =
+      plan_of(add_remove + "privacy_unit = \"id\"\nmax_rows_per_unit = 3\n", cities + "k = 1\nweight = 1\n");
   EXPECT_EQ(units.statistics().front().measurements.front().measurement.choice().sensitivity(), 3);
   EXPECT_EQ(units.epsilon(), 2);
 }
@@ -64,8 +66,9 @@ TEST(Top, Plan) {
 TEST(Top, EveryFormOfAReport) {
   const Plan plan = plan_of(add_remove, cities + "k = 2\nepsilon = 1\n");
   const Report report = report_of(plan, {2, 0});
-  EXPECT_THAT(report.json(), HasSubstr("\"top\": [\n        {\n          \"category\": \"new york\"\n        },\n"
-                                       "        {\n          \"category\": \"ulm\"\n        }\n      ]"));
+  EXPECT_THAT(report.json(),
+              HasSubstr("\"top\": [\n        {\n          \"category\": \"new york\"\n        },\n"
+                        "        {\n          \"category\": \"ulm\"\n        }\n      ]"));
   EXPECT_THAT(report.to_table(), HasSubstr("1  new york\n  2  ulm\n"));
   EXPECT_THAT(report.to_table(), HasSubstr("each category that is named has at most 7 rows\n"));
   EXPECT_THAT(report.to_csv(), HasSubstr("cities,,1,new york,,,0.05,1,,\r\ncities,,2,ulm,,,0.05,1,,\r\n"));
@@ -112,7 +115,8 @@ TEST(Top, Refusals) {
   EXPECT_THAT(refused(cities + "k = 0\nepsilon = 1\n"), HasSubstr("k = 0"));
   EXPECT_THAT(refused("k = 1\nepsilon = 1\n"), HasSubstr("categories"));
   EXPECT_THAT(refused(cities + "k = 1\naccuracy = 1\n"), HasSubstr("accuracy"));
-  for (const std::string key : {"grid = \"auto\"", "mode = \"exact\"", "noise = \"geometric\"", "precision = 60"})
+  for (const std::string key :
+       {"grid = \"auto\"", "mode = \"exact\"", "noise = \"geometric\"", "precision = 60"})
     EXPECT_THAT(refused(cities + "k = 1\nepsilon = 1\n" + key + "\n"), HasSubstr("top releases none"));
   EXPECT_THAT(refused(cities + "k = 1\nepsilon = 1\ngroup_by = \"g\"\nkeys = [1]\n"), HasSubstr("group_by"));
   EXPECT_THAT(refused(cities + "k = 1\nepsilon = 1\nrange = [0, 1]\n"), HasSubstr("range"));

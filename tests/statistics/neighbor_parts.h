@@ -242,8 +242,8 @@ inline void add_choices(NeighborParts& parts) {
   const VectorDomain reals = untrusted_domain({AtomType::real});
   const Bins bins = Bins::numbers({0, 1, 2});
   parts.add("make_top", make_histogram(reals, symmetric_distance(), bins) >> make_top({.epsilon = "1/3"}));
-  parts.add("make_top",
-            make_histogram(reals, symmetric_distance(), bins) >> make_top({.epsilon = 1, .count = 2, .distance = 3}));
+  parts.add("make_top", make_histogram(reals, symmetric_distance(), bins) >>
+                            make_top({.epsilon = 1, .count = 2, .distance = 3}));
   for (const Metric by_size : size_metrics) {
     parts.add("make_top",
               make_histogram(reals.of_size(5), by_size, bins) >> make_top({.epsilon = 1, .count = 3}));

@@ -124,7 +124,8 @@ TEST(MakeTop, LossAndAccuracy) {
 TEST(MakeTop, Refusals) {
   EXPECT_EQ(refused_parameter([] { (void)(counts() >> make_top({.epsilon = 1, .count = 4})); }), "count");
   EXPECT_EQ(refused_parameter([] { (void)(counts() >> make_top({.epsilon = 1, .count = 0})); }), "count");
-  EXPECT_EQ(refused_parameter([] { (void)(counts() >> make_top({.epsilon = 1, .distance = 0})); }), "distance");
+  EXPECT_EQ(refused_parameter([] { (void)(counts() >> make_top({.epsilon = 1, .distance = 0})); }),
+            "distance");
   EXPECT_EQ(refused_parameter([] {
               (void)(make_count(untrusted_domain({AtomType::real}).of_size(3), change_one()) >>
                      make_top({.epsilon = 1}));

@@ -7,27 +7,27 @@
 //   ChoiceLaw(choice, scores).first();                // the probability of each, enclosed
 //   choice.accuracy(20, 0.05);                        // how far the chosen score may be below the best
 //
-// Permute-and-flip (McKenna & Sheldon, "Permute-and-Flip", NeurIPS 2020): every candidate r tosses a coin that
-// shows heads with probability p_r = e^(-rate (q* - q_r)), q* the highest score, and one of the heads is taken,
-// each with the same probability. That is never worse than the exponential mechanism, and the same as adding
-// exponential noise to every score and taking the highest (proofs/choice.md). For neighbors whose scores differ
-// by at most `sensitivity` each, rate = epsilon / (2 sensitivity); where all of them move the same way,
-// `monotone`, as counts do when a row is added, rate = epsilon / sensitivity.
+// Permute-and-flip (McKenna & Sheldon, "Permute-and-Flip", NeurIPS 2020): every candidate r tosses a coin
+// that shows heads with probability p_r = e^(-rate (q* - q_r)), q* the highest score, and one of the heads
+// is taken, each with the same probability. That is never worse than the exponential mechanism, and the
+// same as adding exponential noise to every score and taking the highest (proofs/choice.md). For neighbors
+// whose scores differ by at most `sensitivity` each, rate = epsilon / (2 sensitivity); where all of them
+// move the same way, `monotone`, as counts do when a row is added, rate = epsilon / sensitivity.
 //
 // Several candidates are chosen one after the other, each among those that are left with epsilon / count: the
 // losses of the rounds add up to epsilon.
 //
-// Exactly: e^-x is irrational, and nothing is rounded. A coin is a uniform on [0, 1), drawn digit by digit, and
-// compared with an enclosure that gets narrower until the two are told apart.
+// Exactly: e^-x is irrational, and nothing is rounded. A coin is a uniform on [0, 1), drawn digit by digit,
+// and compared with an enclosure that gets narrower until the two are told apart.
 //
 // Side channels: the scores are exact rationals and their exponentials multiple-precision numbers, whose
-// arithmetic takes a time that depends on them. An observer who times single choices may learn something of the
-// scores: docs/timing.md.
+// arithmetic takes a time that depends on them. An observer who times single choices may learn something of
+// the scores: docs/timing.md.
 //
-// Bits: each round takes a word for each candidate that is left, in their order, and one more. Bits 63 (first)
-// to 0 (last) are the first 64 binary digits after the point of a uniform U. Heads is U < p_r; of h heads in
-// their order, number floor(h U) of the last word's U is taken. An undecided U takes further words, each the next
-// 64 digits: first the coins in order, then the last word.
+// Bits: each round takes a word for each candidate that is left, in their order, and one more. Bits 63
+// (first) to 0 (last) are the first 64 binary digits after the point of a uniform U. Heads is U < p_r; of h
+// heads in their order, number floor(h U) of the last word's U is taken. An undecided U takes further
+// words, each the next 64 digits: first the coins in order, then the last word.
 //
 // Threads: a Choice is immutable and may be shared; a generator may not.
 #pragma once
@@ -77,9 +77,10 @@ class Choice {
   // The same on recorded words, for auditors and tests.
   std::vector<std::size_t> replay(std::span<const Rational> scores, WordSource& words) const;
 
-  // An a such that with probability 1 - alpha every candidate that is chosen among `candidates` has a score at
-  // most a below the highest of those left; the least one for one candidate, whatever the scores, rounded up.
-  // Known before any score is. Throws invalid_argument naming "candidates" when there are fewer than count().
+  // An a such that with probability 1 - alpha every candidate that is chosen among `candidates` has a score
+  // at most a below the highest of those left; the least one for one candidate, whatever the scores,
+  // rounded up. Known before any score is. Throws invalid_argument naming "candidates" when there are fewer
+  // than count().
   double accuracy(std::size_t candidates, const FailureRate& alpha) const;
 
  private:
@@ -105,8 +106,8 @@ class ChoiceLaw {
 
   // How many lists of count() candidates there are.
   Integer list_count() const;
-  // All of them with their probabilities, ordered by their indices. Throws invalid_argument naming "count" when
-  // there are more than most_lists.
+  // All of them with their probabilities, ordered by their indices. Throws invalid_argument naming "count"
+  // when there are more than most_lists.
   std::vector<ChosenList> lists() const;
 
   static constexpr std::size_t most_candidates = 4096;

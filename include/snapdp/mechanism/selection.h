@@ -46,16 +46,16 @@ namespace snapdp {
 
 class SelectionLaw {
  public:
-  // epsilon > 0 and 0 < delta <= 1, exactly as given. Throws invalid_argument naming the one that is not. With
-  // delta = 1 every group of a unit is shown, and nothing is promised.
+  // epsilon > 0 and 0 < delta <= 1, exactly as given. Throws invalid_argument naming the one that is not.
+  // With delta = 1 every group of a unit is shown, and nothing is promised.
   SelectionLaw(Rational epsilon, Rational delta);
 
   const Rational& epsilon() const noexcept { return epsilon_; }
   const Rational& delta() const noexcept { return delta_; }
 
-  // pi(n) and 1 - pi(n), each enclosed within a relative 1e-30, the latter also where it is as small as delta,
-  // and absolutely where it is below 2^-65536; 0, delta and 1 are exact. In constant time: by the closed form, see proofs/selection.md. Throws
-  // invalid_argument naming "units" when n is negative.
+  // pi(n) and 1 - pi(n), each enclosed within a relative 1e-30, the latter also where it is as small as
+  // delta, and absolutely where it is below 2^-65536; 0, delta and 1 are exact. In constant time: by the
+  // closed form, see proofs/selection.md. Throws invalid_argument naming "units" when n is negative.
   ProbabilityBounds probability(const Integer& units) const { return probability(units, least_bits); }
   ProbabilityBounds hidden(const Integer& units) const { return hidden(units, least_bits); }
   // Within a relative 2^-bits.

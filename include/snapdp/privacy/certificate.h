@@ -59,8 +59,9 @@ inline Certificate certify(const Mechanism& mechanism, const CertificateEffort& 
   return certify(mechanism.noise(), effort);
 }
 
-// Of a choice among so many candidates: its bound is epsilon, and for one of two or more candidates that is the largest
-// loss there is. Of several rounds the witness is what the first of them loses. See proofs/choice.md.
+// Of a choice among so many candidates: its bound is epsilon, and for one of two or more candidates that is
+// the largest loss there is. Of several rounds the witness is what the first of them loses. See
+// proofs/choice.md.
 Certificate certify(const Choice& choice, std::size_t candidates);
 
 // The scale that precision mode gives its noise for this epsilon, between these bounds; see

@@ -15,7 +15,8 @@ class TopKind final : public Kind {
     return key == "bounds" || key == "edges" ? "categories" : "";
   }
   std::string why_not(const std::string&) const override {
-    return "does not apply to top, which names categories and releases no number; remove it, and give epsilon "
+    return "does not apply to top, which names categories and releases no number; remove it, and give "
+           "epsilon "
            "or weight";
   }
   void read_values(const StatisticText& text, StatisticSpecification& statistic) const override {
