@@ -309,14 +309,19 @@ struct SqlQuery::Parts {
   std::string selected(const std::string& needed) const {
     const std::string condition = joined(conditions, " AND ");
     std::vector<std::string> read;
+    bool repeated = false;
     for (std::size_t i = 0; i < query.inputs().size(); ++i) {
       const std::string input = "x" + std::to_string(i);
-      if (speaks_of(needed, input) || speaks_of(condition, input))
-        read.push_back(query.inputs()[i] + " AS " + input);
+      const std::size_t times = mentions(needed, input) + mentions(condition, input);
+      if (times == 0) continue;
+      read.push_back(query.inputs()[i] + " AS " + input);
+      // Else a column with a cast, for nothing, by which an index may find rows.
+      repeated = repeated || (times > 1 && query.inputs()[i].find(" WHEN ") != std::string::npos);
     }
-    const std::string from =
-        read.empty() ? table_name()
-                     : "(SELECT " + joined(read, ",\n      ") + "\n    FROM " + table_name() + ") AS q";
+    const std::string from = read.empty()
+                                 ? table_name()
+                                 : "(SELECT " + joined(read, ",\n      ") + "\n    FROM " + table_name() +
+                                       (repeated ? dialect.computed_once() : "") + ") AS q";
     return from + (condition.empty() ? "" : "\n  WHERE " + condition);
   }
 
