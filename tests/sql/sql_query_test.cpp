@@ -269,6 +269,43 @@ TEST(SqlQuery, GivesTheStatesOfTheSameRowsInMemory) {
   }
 }
 
+// Grids of one number, the finest of which alone is computed: bounds on no grid of them, negative ones, and groups.
+TEST(SqlQuery, GridsOfOneNumberAreComputedOnce) {
+  std::vector<Question> asked;
+  for (const Bounds& bounds : {Bounds(Dyadic(0.1), Dyadic(99.9)), Bounds(Dyadic(-7.3), Dyadic(5.1)),
+                               Bounds(Dyadic(-1e-3), Dyadic(1e-3)), Bounds(Dyadic(-50), Dyadic(-1))}) {
+    for (const bool drop : {true, false}) {
+      for (const long exponent : {-30L, -19L, -33L, -32L}) {
+        asked.push_back(
+            {{"order"},
+             of({AtomType::real}, clamped(bounds, Grid(exponent), make_centered_moment(2), drop))});
+        asked.push_back({{text_name, "order"},
+                         of({AtomType::text, AtomType::real},
+                            make_grouped(Bins::texts({"CA", "ca"}),
+                                         clamped(bounds, Grid(exponent - 1), make_centered_sum(), drop)))});
+      }
+    }
+  }
+  for (const std::size_t rows : {0U, 3000U}) {
+    const TestTable table = nasty_table(rows, 5);
+    MemorySource memory = table.memory();
+    for (const std::unique_ptr<Database>& database : all_databases()) {
+      table.create(*database, "people");
+      const std::string text = SqlQuery(database->dialect(), {{"people"}, {}}, {}, requests_of(asked)).text();
+      std::size_t floors = 0;
+      const std::string floor = database->dialect() == SqlDialect::sqlite ? " AS INTEGER) >" : "FLOOR(";
+      for (std::size_t at = text.find(floor); at != std::string::npos; at = text.find(floor, at + 1))
+        ++floors;
+      const std::size_t readings = database->dialect() == SqlDialect::sqlite ? 2 : 1;
+      EXPECT_LE(floors, 8 * readings) << text;
+      const std::unique_ptr<Source> source = open_sql_source(
+          database->dialect(), {{"people"}, {}}, [&](const std::string& sql) { return database->run(sql); });
+      expect_equal_states(source->fold({}, requests_of(asked), {}), memory.fold({}, requests_of(asked), {}),
+                          asked, to_string(database->dialect()));
+    }
+  }
+}
+
 TEST(SqlQuery, KnownTypesAreReadAsTheyAreStored) {
   TestTable table{{{"flag", "BOOLEAN", {}, {}}, {"half", "DOUBLE", {}, {}}}};
   DuckdbDatabase database;
@@ -498,9 +535,8 @@ class SqlResultTest : public testing::Test {
     table_.create(database_, "people");
     result_ = database_.run(query().text());
   }
-  SqlQuery query(SqlDialect dialect = SqlDialect::duckdb) const {
-    return SqlQuery(dialect, {{"people"}, {}}, {}, requests_);
-  }
+  SqlQuery query() const { return query(dialect_); }
+  SqlQuery query(SqlDialect dialect) const { return SqlQuery(dialect, {{"people"}, {}}, {}, requests_); }
   void expect_refused(const SqlResult& result, const std::string& why) const {
     try {
       query().read(result);
@@ -519,6 +555,7 @@ class SqlResultTest : public testing::Test {
   }
 
   TestTable table_ = nasty_table(500, 9);
+  SqlDialect dialect_ = SqlDialect::duckdb;
   DuckdbDatabase database_;
   std::vector<Question> questions_ = {
       {{"order"}, of({AtomType::real}, clamped(Bounds(0, 100), Grid(-20), make_centered_moment(2)))},
@@ -556,7 +593,12 @@ TEST(SqlQuery, ResultsAreReadWhateverTheDialectWas) {
   }
 }
 
+// One whose sums of all rows come by themselves, in words of 22 bits.
 TEST_F(SqlResultTest, RefusesWhatNoRowsGive) {
+  dialect_ = SqlDialect::sqlite;
+  SqliteDatabase sqlite;
+  table_.create(sqlite, "people");
+  result_ = sqlite.run(query().text());
   const auto changed = [&](std::size_t row, std::size_t column, const std::string& cell) {
     SqlResult result = result_;
     result.rows[row][column] = cell;
@@ -573,10 +615,11 @@ TEST_F(SqlResultTest, RefusesWhatNoRowsGive) {
   expect_refused(changed(all, count, ""), "no integer");
   expect_refused(changed(all, count, "100000"), "add up");
   expect_refused(changed(group, count, "0"), "add up");
+  expect_refused(changed(group, count + 6, "1"), "stands for no sum");
   expect_refused(changed(all, count + 1, "501"), "more rows than there are");
   expect_refused(changed(all, count + 2, "999999999999999"),
                  "within the bounds");                                // a sum beyond rows times bounds
-  expect_refused(changed(all, count + 3, "1"), "within the bounds");  // squares too small for their sum
+  expect_refused(changed(all, count + 6, "0"), "within the bounds");  // squares too small for their sum
   expect_refused(changed(group, 1, "9"), "out of range");
   expect_refused(changed(all, 2, "1"), "out of range");
   expect_refused(changed(group, count + 1, "500"), "more rows than it has");
@@ -599,6 +642,28 @@ TEST_F(SqlResultTest, RefusesWhatNoRowsGive) {
   result.rows[all].emplace_back("1");
   expect_refused(result, "cells");
   expect_refused({}, "missing");
+}
+
+// One whose sums of all rows come with the groups: then every sum is there twice.
+TEST_F(SqlResultTest, RefusesGroupsThatDoNotAddUpToTheirTotal) {
+  EXPECT_EQ(query().text().find("\"people\""), query().text().rfind("\"people\""))
+      << "the table is read twice";
+  const std::size_t all = row_of(0);
+  const std::size_t group = row_of(1);
+  query().read(result_);
+  for (std::size_t column = 4; column < result_.columns.size(); ++column) {
+    for (const std::size_t row : {all, group}) {
+      SqlResult result = result_;
+      result.rows[row][column] = std::to_string(std::stoll(result.rows[row][column]) + 1);
+      expect_refused(result, "add up");
+    }
+  }
+  SqlResult result = result_;
+  result.rows.erase(result.rows.begin() + static_cast<std::ptrdiff_t>(group));
+  expect_refused(result, "add up");
+  result = result_;
+  result.rows.erase(result.rows.begin() + static_cast<std::ptrdiff_t>(all));
+  expect_refused(result, "missing");
 }
 
 TEST_F(SqlResultTest, RefusesTheResultOfAnotherDialectsWords) {

@@ -113,6 +113,36 @@ def test_the_embedded_engine_s_bits(spark, people, tmp_path):
     assert plan.release(frame, ledger)["count"].value > 0 and ledger.spent == plan.epsilon
 
 
+def test_one_wrong_bit_is_noticed(spark, people):
+    """What these tests compare would tell of one: in any cell of the query's result, and of any integer in all its places alike."""
+    plan = asked()
+    spark.read.parquet(str(people)).createOrReplaceTempView("people_bits")
+    result = spark.sql(plan.sql("spark", "people_bits"))
+    names, rows = list(result.columns), [list(row) for row in result.collect()]
+    spark.catalog.dropTempView("people_bits")
+    expected = nasty.states(plan, whole(people))
+    assert nasty.states(plan, dp.aggregates(names, rows)) == expected
+
+    def seen(changed):
+        try:
+            return nasty.states(plan, dp.aggregates(names, changed))
+        except dp.BadData:
+            return "refused"
+
+    part, first_sum = names.index("part"), names.index("n_0")
+    total = next(row for row in rows if row[part] == 0)
+    group = max((row for row in rows if row[part] != 0), key=lambda row: sum(cell != 0 for cell in row))
+    told = []
+    for column in range(len(names)):
+        for row in (total, group):
+            changed = [[*other[:column], other[column] ^ 1, *other[column + 1 :]] if other is row else other for other in rows]
+            assert seen(changed) != expected, names[column]
+        if column > first_sum:  # one more in a group and in the total, as one row too many would have it
+            changed = [[*row[:column], row[column] + (row in (total, group)), *row[column + 1 :]] for row in rows]
+            told.append(seen(changed))
+    assert any(state not in ("refused", expected) for state in told)
+
+
 def test_units(spark, people):
     """Other rows of a unit may count than those that the embedded engine keeps: those of every other database."""
     plan = asked(unit="unit", max_rows_per_unit=7)
@@ -138,13 +168,24 @@ def test_parts_by_map_in_arrow(spark, people):
     assert nasty.states(plan, dp.states(parts)) == nasty.states(plan, whole(people))
 
 
+def both_executors(spark, workers):
+    """Whose process is there and known to the driver, which takes a new one some seconds."""
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        found = workers.executors()
+        if len(found) == 2 and {name for _, name in found} <= {name for name, _ in running(spark)}:
+            return found
+        time.sleep(0.1)
+    raise TimeoutError(f"{workers.executors()} of {running(spark)}")
+
+
 def during(spark, executor, action, query):
-    """What `query` gives, while `action` is done as soon as this executor has a task."""
+    """What `query` gives, while `action` is done as soon as this executor has a task: asked again, if it was over before."""
     done = []
+    over = threading.Event()
 
     def wait():
-        until = time.monotonic() + 60
-        while time.monotonic() < until and not done:
+        while not done and not over.is_set():
             if any(name == executor and tasks > 0 for name, tasks in running(spark)):
                 action()
                 done.append(True)
@@ -152,34 +193,32 @@ def during(spark, executor, action, query):
 
     watcher = threading.Thread(target=wait)
     watcher.start()
-    result = query()
-    watcher.join()
-    assert done
-    return result
+    try:
+        for _ in range(10):
+            result = query()
+            if done:
+                return result
+    finally:
+        over.set()
+        watcher.join()
+    raise AssertionError(f"executor {executor} had no task in ten queries")
 
 
 def test_a_task_that_is_tried_again(spark, workers, people):
     """Its executor is killed, and the worker starts another."""
     plan = asked()
     frame = spark.read.parquet(str(people))
-    victim, name = workers.executors()[0]
+    victim, name = both_executors(spark, workers)[0]
     found = during(spark, name, lambda: os.kill(victim, signal.SIGKILL), lambda: nasty.states(plan, frame))
     assert found == nasty.states(plan, whole(people))
-    until = time.monotonic() + 60
-    while len(workers.executors()) < 2 and time.monotonic() < until:
-        time.sleep(0.1)
-    assert len(workers.executors()) == 2 and name not in [other for _, other in workers.executors()]
+    assert name not in [other for _, other in both_executors(spark, workers)]
 
 
 def test_a_task_that_runs_twice(spark, workers, people):
     """One executor stands still for some seconds, in which the other does its tasks, speculatively."""
     plan = asked()
     frame = spark.read.parquet(str(people))
-    until = time.monotonic() + 60
-    while len(workers.executors()) < 2 and time.monotonic() < until:
-        time.sleep(0.1)
-    frame.count()
-    victim, name = workers.executors()[0]
+    victim, name = both_executors(spark, workers)[0]
     resumed = threading.Timer(5, os.kill, (victim, signal.SIGCONT))
 
     def pause():
@@ -215,6 +254,7 @@ def test_a_worker_that_dies(spark, workers, people, tmp_path):
     """Last: it stays dead."""
     plan = asked()
     frame = spark.read.parquet(str(people))
+    both_executors(spark, workers)
     name = workers.executors_of(1)[0][1]
     found = during(spark, name, lambda: workers.kill_worker(1), lambda: nasty.states(plan, frame))
     assert found == nasty.states(plan, whole(people))

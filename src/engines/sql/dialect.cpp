@@ -67,6 +67,7 @@ class Duckdb final : public CarefulDialect {
   std::string real_type() const override { return "DOUBLE"; }
   std::string bytes(const std::string& x) const override { return "(" + x + " COLLATE \"binary\")"; }
   bool sums_beyond_64_bits() const override { return true; }
+  bool groups_with_total() const override { return true; }
 };
 
 // SUM of bigint is numeric, by way of 128-bit integers.
@@ -118,6 +119,7 @@ class Postgresql final : public Dialect {
     return "TRIM(BOTH E' \\t\\n\\013\\f\\r' FROM " + x + ")";
   }
   bool sums_beyond_64_bits() const override { return true; }
+  bool groups_with_total() const override { return true; }
 };
 
 class Spark final : public CarefulDialect {
@@ -144,6 +146,7 @@ class Spark final : public CarefulDialect {
   std::string shifted(const std::string& x, unsigned from) const override {
     return "shiftright(" + x + ", " + std::to_string(from) + ")";
   }
+  bool groups_with_total() const override { return true; }
 };
 
 // Any cell may hold anything, there is no NaN, FLOOR may be missing, and decimal literals may be an ulp off.
@@ -190,9 +193,16 @@ class Sqlite final : public Dialect {
   }
 };
 
+// NaN has a sign: a negative one is less than all numbers.
 class Datafusion final : public CarefulDialect {
  public:
   std::string real_type() const override { return "DOUBLE"; }
+  std::string clamped(const std::string& x, const std::string& lower, const std::string& upper,
+                      const std::string& missing, AtomType type) const override {
+    const std::string bounded = Dialect::clamped(x, lower, upper, missing, type);
+    if (type != AtomType::real) return bounded;
+    return "CASE WHEN " + is_nan(x) + " THEN " + missing + " ELSE " + bounded + " END";
+  }
 };
 
 class Bigquery final : public CarefulDialect {
@@ -275,6 +285,13 @@ std::string Dialect::integer(std::int64_t value) const {
   // The digits of the least one alone are beyond 64 bits.
   if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807 - 1)";
   return value < 0 ? "(" + std::to_string(value) + ")" : std::to_string(value);
+}
+
+std::string Dialect::clamped(const std::string& x, const std::string& lower, const std::string& upper,
+                             const std::string& missing, AtomType type) const {
+  const std::string number = type == AtomType::real ? " AND NOT " + is_nan(x) : "";
+  return "CASE WHEN " + x + " < " + lower + " THEN " + lower + " WHEN " + x + " <= " + upper + " THEN " + x +
+         " WHEN " + x + " > " + upper + number + " THEN " + upper + " ELSE " + missing + " END";
 }
 
 std::string Dialect::floor(const std::string& x) const {

@@ -28,6 +28,10 @@ class Dialect {
 
   // `x` is SQL of a double.
   virtual std::string is_nan(const std::string& x) const { return "isnan(" + x + ")"; }
+  // Between two literals, and `missing` where it is null or NaN, in as few steps as most rows can go: every dialect compares
+  // NaN as greater than all numbers or not at all.
+  virtual std::string clamped(const std::string& x, const std::string& lower, const std::string& upper,
+                              const std::string& missing, AtomType type) const;
   virtual std::string floor(const std::string& x) const;
   // The floor of a double times a power of two, so many steps of a grid.
   virtual std::string steps(const std::string& x, double steps_per_unit) const;
@@ -61,6 +65,8 @@ class Dialect {
   virtual std::string computed_once() const { return ""; }
   // Whether SUM of 64-bit integers has more than 64 bits.
   virtual bool sums_beyond_64_bits() const { return false; }
+  // Whether the sums of all rows come from those of the groups, by GROUPING SETS: one reading of the table for both.
+  virtual bool groups_with_total() const { return false; }
 
  private:
   virtual std::string shifted(const std::string& x, unsigned from) const;

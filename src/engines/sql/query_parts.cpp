@@ -63,6 +63,12 @@ bool QueryParts::is_place(const std::string& key, std::int64_t value) const {
   return value >= no_row && value < static_cast<std::int64_t>(places_.at(key));
 }
 
+std::size_t QueryParts::places(const QueryPart& part) const {
+  std::size_t places = 1;
+  for (const std::string& key : part.keys) places *= places_.at(key) + 2;
+  return places;
+}
+
 std::size_t QueryParts::part(const std::vector<std::string>& keys,
                              const std::optional<FoldRequest::GroupLimit>& groups) {
   for (std::size_t i = parts_.size(); i-- > 0;) {
@@ -82,19 +88,19 @@ std::vector<QueryParts::Limb> QueryParts::limbs(const WholeNumber& number, unsig
   std::vector<Limb> limbs;
   unsigned from = 0;
   for (; from + bits < all; from += bits)
-    limbs.push_back({dialect_.bits(number.sql, from, bits), from, bits});
-  limbs.push_back({dialect_.high_bits(number.sql, from), from, all - from});
+    limbs.push_back({dialect_->bits(number.sql, from, bits), from, bits});
+  limbs.push_back({dialect_->high_bits(number.sql, from), from, all - from});
   return limbs;
 }
 
 void QueryParts::add_sum(std::size_t part, const std::string& sql, unsigned bits, const Integer& weight,
                          ColumnSum& sum) {
   const auto add = [&](const std::string& what, const Integer& times) {
-    sum.terms.push_back({times, column(part, dialect_.sum(what))});
+    sum.terms.push_back({times, column(part, dialect_->sum(what))});
   };
-  if (dialect_.sums_beyond_64_bits() || bits <= word_bits) return add(sql, weight);
+  if (dialect_->sums_beyond_64_bits() || bits <= word_bits) return add(sql, weight);
   for (unsigned from = 0; from < bits; from += word_bits)
-    add(dialect_.bits(sql, from, std::min(word_bits, bits - from)), weight * power_of_two(from));
+    add(dialect_->bits(sql, from, std::min(word_bits, bits - from)), weight * power_of_two(from));
 }
 
 // x * y = (x_high * y + x_low * y_high) * 2^half + x_low * y_low.

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engines/sql/sql_rows.h"
@@ -59,7 +60,7 @@ class QueryPart {
 // from, which are read from the table.
 class QueryParts {
  public:
-  explicit QueryParts(const Dialect& dialect) : dialect_(dialect) { parts_.emplace_back(); }
+  explicit QueryParts(const Dialect& dialect) : dialect_(&dialect) { parts_.emplace_back(); }
 
   const std::vector<QueryPart>& parts() const { return parts_; }
   const std::vector<std::string>& inputs() const { return inputs_; }
@@ -77,6 +78,15 @@ class QueryParts {
   std::size_t part(const std::vector<std::string>& keys,
                    const std::optional<FoldRequest::GroupLimit>& groups);
   std::size_t column(std::size_t part, const std::string& sql) { return parts_[part].column(sql); }
+  // How many keys of a part there are, those of no place among them.
+  std::size_t places(const QueryPart& part) const;
+  // The grids that numbers are put on, and those of all statistics, to be shared.
+  SharedGrids& grids_asked() { return grids_asked_; }
+  const SharedGrids& grids() const { return grids_; }
+  void share(SharedGrids grids) { grids_ = std::move(grids); }
+  std::string high_bits(const std::string& sql, unsigned from) const {
+    return dialect_->high_bits(sql, from);
+  }
   // The sum of the products of whole numbers, of the rows where none of their cells is null. All of them together have at
   // most `largest` as a product.
   ColumnSum sum_of_products(std::size_t part, const std::vector<WholeNumber>& factors);
@@ -98,7 +108,9 @@ class QueryParts {
   void add_sum(std::size_t part, const std::string& sql, unsigned bits, const Integer& weight,
                ColumnSum& sum);
 
-  const Dialect& dialect_;
+  const Dialect* dialect_;
+  SharedGrids grids_asked_;
+  SharedGrids grids_;
   std::vector<QueryPart> parts_;
   std::vector<std::string> inputs_;
   std::vector<std::string> cells_;

@@ -93,7 +93,7 @@ class AggregationInSql final : public RowLanguage {
   }
 
   void power_sums(std::size_t degree) override {
-    const WholeNumber x = cell_of(rows_.whole(0));
+    const WholeNumber x = number(0);
     std::vector<ColumnSum> sums = {rows_kept()};
     for (std::size_t power = 1; power <= degree; ++power)
       sums.push_back(parts_.sum_of_products(part(), std::vector<WholeNumber>(power, x)));
@@ -105,8 +105,8 @@ class AggregationInSql final : public RowLanguage {
   }
 
   void products() override {
-    const WholeNumber x = cell_of(rows_.whole(0));
-    const WholeNumber y = cell_of(rows_.whole(1));
+    const WholeNumber x = number(0);
+    const WholeNumber y = number(1);
     const ColumnSum rows = rows_kept();
     const ColumnSum sum_x = parts_.sum_of_products(part(), {x});
     const ColumnSum sum_y = parts_.sum_of_products(part(), {y});
@@ -168,10 +168,13 @@ class AggregationInSql final : public RowLanguage {
 
   std::size_t part() { return parts_.part(keys_, limit_); }
 
-  // The number as a cell of its own, null where the row is not there.
-  WholeNumber cell_of(WholeNumber number) {
-    number.sql = parts_.cell(rows_.of_kept(number.sql, "NULL"));
+  // A cell of a row as a number, null where the row is not there.
+  WholeNumber number(std::size_t column) {
+    rows_.add_grid(column, parts_.grids_asked());
+    WholeNumber number = rows_.whole(column, parts_.grids());
+    number.sql = parts_.cell(number.sql);
     if (std::string& counted = parts_.cell_of_rows(rows_.kept()); counted.empty()) counted = number.sql;
+    if (number.shift > 0) number.sql = parts_.high_bits(number.sql, number.shift);
     return number;
   }
 
@@ -212,8 +215,9 @@ std::string multiplied_sum(const std::string& hash, const std::string& cell) {
 // first 62 bits of a hash, as no integer type has more everywhere.
 std::int64_t fingerprint(const Dialect& dialect, const RowSelection& selection,
                          std::span<const FoldRequest> requests) {
-  const std::string text =
-      (dialect.sums_beyond_64_bits() ? "whole sums;" : "sums in words;") + question_text(selection, requests);
+  const std::string text = std::string(dialect.sums_beyond_64_bits() ? "whole sums;" : "sums in words;") +
+                           (dialect.groups_with_total() ? "groups with their total;" : "") +
+                           question_text(selection, requests);
   const std::string digest = sha256(text, "plan");
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < sizeof number; ++i)
@@ -242,15 +246,43 @@ struct SqlQuery::Parts {
       max_rows = selection.unit->max_rows;
       conditions.push_back(*unit + " IS NOT NULL");
     }
-    for (const FoldRequest& request : requests) {
-      const std::optional<FoldRequest::GroupLimit> limit = limit_of(request);
-      AggregationInSql writer(query, rows_of(request.columns, types_of(request.aggregation->input_domain())),
-                              {}, limit);
-      tell(*request.aggregation, writer);
-      aggregations.push_back(*request.aggregation);
-      readings.push_back(std::move(writer).reading());
+    // The rows of a unit are ordered by the numbers as each statistic sees them.
+    if (!unit) {
+      QueryParts asked(dialect);
+      std::swap(query, asked);
+      for (const FoldRequest& request : requests) static_cast<void>(reading_of(request));
+      std::swap(query, asked);
+      query.share(asked.grids_asked());
     }
+    for (const FoldRequest& request : requests) {
+      readings.push_back(reading_of(request));
+      aggregations.push_back(*request.aggregation);
+    }
+    find_host();
     write();
+  }
+
+  Reading reading_of(const FoldRequest& request) {
+    AggregationInSql writer(query, rows_of(request.columns, types_of(request.aggregation->input_domain())),
+                            {}, limit_of(request));
+    tell(*request.aggregation, writer);
+    return std::move(writer).reading();
+  }
+
+  // Looks for a part whose groups all rows fall into, to take the sums of all rows along: the one with the fewest places, as
+  // each carries them.
+  void find_host() {
+    if (!dialect.groups_with_total()) return;
+    constexpr std::size_t most_sums = 100'000;
+    std::size_t fewest = most_sums / query.parts()[0].columns().size();
+    for (std::size_t i = 1; i < query.parts().size(); ++i) {
+      const QueryPart& part = query.parts()[i];
+      if (part.keys.empty() || part.groups || query.places(part) >= fewest) continue;
+      host = i;
+      fewest = query.places(part);
+    }
+    for (const std::string& column : query.parts()[0].columns())
+      columns_of_all.push_back(host == 0 ? columns_of_all.size() : query.column(host, column));
   }
 
   // A limit on groups is one on those of its own keys.
@@ -277,14 +309,19 @@ struct SqlQuery::Parts {
   std::string selected(const std::string& needed) const {
     const std::string condition = joined(conditions, " AND ");
     std::vector<std::string> read;
+    bool repeated = false;
     for (std::size_t i = 0; i < query.inputs().size(); ++i) {
       const std::string input = "x" + std::to_string(i);
-      if (speaks_of(needed, input) || speaks_of(condition, input))
-        read.push_back(query.inputs()[i] + " AS " + input);
+      const std::size_t times = mentions(needed, input) + mentions(condition, input);
+      if (times == 0) continue;
+      read.push_back(query.inputs()[i] + " AS " + input);
+      // Else a column with a cast, for nothing, by which an index may find rows.
+      repeated = repeated || (times > 1 && query.inputs()[i].find(" WHEN ") != std::string::npos);
     }
-    const std::string from =
-        read.empty() ? table_name()
-                     : "(SELECT " + joined(read, ",\n      ") + "\n    FROM " + table_name() + ") AS q";
+    const std::string from = read.empty()
+                                 ? table_name()
+                                 : "(SELECT " + joined(read, ",\n      ") + "\n    FROM " + table_name() +
+                                       (repeated ? dialect.computed_once() : "") + ") AS q";
     return from + (condition.empty() ? "" : "\n  WHERE " + condition);
   }
 
@@ -367,19 +404,63 @@ struct SqlQuery::Parts {
     columns = {plan_column, part_column};
     for (std::size_t i = 1; i <= ResultRows::most_keys; ++i) columns.push_back("key_" + std::to_string(i));
     for (std::size_t i = 0; i < most_columns; ++i) columns.push_back("n_" + std::to_string(i));
-    for (std::size_t number = 0; number < query.parts().size(); ++number) {
-      const QueryPart& part = query.parts()[number];
-      std::vector<std::string> values = {dialect.integer(plan), std::to_string(number)};
-      for (std::size_t i = 0; i < ResultRows::most_keys; ++i)
-        values.push_back(i < part.keys.size() ? part.keys[i] : "0");
-      values.insert(values.end(), part.columns().begin(), part.columns().end());
-      values.resize(columns.size(), "0");
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] += " AS " + columns[i];
-      text += (number == 0 ? "SELECT " : "\nUNION ALL\nSELECT ") + joined(values, ",\n  ") + "\nFROM " +
-              rows_for(part);
-      if (!part.keys.empty()) text += "\nGROUP BY " + joined(part.keys, ", ");
-    }
+    for (std::size_t number = host == 0 ? 0 : 1; number < query.parts().size(); ++number)
+      text +=
+          (text.empty() ? "" : "\nUNION ALL\n") + (number == host && host > 0 ? with_total() : alone(number));
     text += "\n";
+  }
+
+  // A row of the result for each key.
+  std::string alone(std::size_t number) const {
+    const QueryPart& part = query.parts()[number];
+    std::vector<std::string> keys = part.keys;
+    keys.resize(ResultRows::most_keys, "0");
+    return "SELECT " + named(std::to_string(number), keys, part.columns()) + "\nFROM " + rows_for(part) +
+           (part.keys.empty() ? "" : "\nGROUP BY " + joined(part.keys, ", "));
+  }
+
+  // Those of the host and, of all its groups together, that of all rows.
+  std::string with_total() const {
+    const QueryPart& part = query.parts()[host];
+    std::vector<std::string> grouped;
+    std::vector<std::string>
+        no_rows;  // for a table without rows, of which there would be no total everywhere
+    std::vector<std::string> sums;
+    for (std::size_t i = 0; i < part.keys.size(); ++i) {
+      grouped.push_back(part.keys[i] + " AS " + group_key(i));
+      no_rows.push_back(std::to_string(no_row));
+    }
+    for (std::size_t i = 0; i < part.columns().size(); ++i) {
+      grouped.push_back(part.columns()[i] + " AS s_" + std::to_string(i));
+      no_rows.emplace_back("0");
+      sums.push_back(dialect.sum("s_" + std::to_string(i)));
+    }
+    const std::string is_total = "GROUPING(" + group_key(0) + ") = 1";
+    std::vector<std::string> keys;
+    std::string group_keys;
+    for (std::size_t i = 0; i < part.keys.size(); ++i) {
+      keys.push_back("CASE WHEN " + is_total + " THEN 0 ELSE " + group_key(i) + " END");
+      group_keys += (i == 0 ? "" : ", ") + group_key(i);
+    }
+    keys.resize(ResultRows::most_keys, "0");
+    return "SELECT " +
+           named("CASE WHEN " + is_total + " THEN 0 ELSE " + std::to_string(host) + " END", keys, sums) +
+           "\nFROM (SELECT " + joined(grouped, ",\n  ") + "\nFROM " + rows_for(part) + "\nGROUP BY " +
+           joined(part.keys, ", ") + "\nUNION ALL SELECT " + joined(no_rows, ", ") +
+           ") AS g\nGROUP BY GROUPING SETS ((" + group_keys + "), ())";
+  }
+
+  static std::string group_key(std::size_t i) { return "k_" + std::to_string(i + 1); }
+
+  // What a SELECT gives, under the names of the result.
+  std::string named(const std::string& part, const std::vector<std::string>& keys,
+                    const std::vector<std::string>& sums) const {
+    std::vector<std::string> values = {dialect.integer(plan), part};
+    values.insert(values.end(), keys.begin(), keys.end());
+    values.insert(values.end(), sums.begin(), sums.end());
+    values.resize(columns.size(), "0");
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += " AS " + columns[i];
+    return joined(values, ",\n  ");
   }
 
   const Dialect& dialect;
@@ -391,6 +472,8 @@ struct SqlQuery::Parts {
   std::uint64_t max_rows = 0;
   std::vector<Aggregation> aggregations;
   std::vector<Reading> readings;
+  std::size_t host = 0;                     // the part that takes part 0 along, if not 0
+  std::vector<std::size_t> columns_of_all;  // where the columns of part 0 are in a row of it
   std::string text;
   std::vector<std::string> columns;
 };
@@ -472,6 +555,7 @@ FoldResult SqlQuery::read(const SqlResult& result) const {
   const std::vector<std::size_t> places = places_of(parts_->columns, result.columns);
   const std::vector<QueryPart>& parts = parts_->query.parts();
   std::vector<ResultRows::Part> found(parts.size());
+  std::vector<Integer> all_together;
   for (const std::vector<std::string>& row : result.rows) {
     if (row.size() != places.size()) refuse_result("a row has more or fewer cells than the header");
     std::vector<Integer> cells;
@@ -490,6 +574,16 @@ FoldResult SqlQuery::read(const SqlResult& result) const {
       if (is_key) key.push_back(value);
     }
     cells.erase(cells.begin(), cells.begin() + 2 + ResultRows::most_keys);
+    const std::size_t told = parts[number == 0 ? parts_->host : part].columns().size();
+    if (std::any_of(cells.begin() + static_cast<std::ptrdiff_t>(told), cells.end(),
+                    [](const Integer& cell) { return cell != 0; }))
+      refuse_result("a cell that stands for no sum is not 0");
+    if (number == 0) all_together = cells;
+    if (number == 0 && parts_->host > 0) {
+      std::vector<Integer> of_all;
+      for (const std::size_t column : parts_->columns_of_all) of_all.push_back(cells[column]);
+      cells = std::move(of_all);
+    }
     if (!found[part].emplace(std::move(key), std::move(cells)).second) refuse_result("a row is there twice");
   }
   if (found[0].size() != 1) refuse_result("the row of all rows is missing");
@@ -501,6 +595,14 @@ FoldResult SqlQuery::read(const SqlResult& result) const {
     const Integer rows_of_all(static_cast<unsigned long>(all));
     if (parts[part].groups ? together > rows_of_all : together != rows_of_all)
       refuse_result("the rows of its groups do not add up to all rows");
+  }
+  if (parts_->host > 0) {
+    for (std::size_t i = 0; i < parts[parts_->host].columns().size(); ++i) {
+      Integer together = 0;
+      for (const auto& [key, values] : rows.part(parts_->host)) together += values[i];
+      if (together != all_together[i])
+        refuse_result("the sums of its groups do not add up to those of all rows");
+    }
   }
   FoldResult read;
   read.rows = all;

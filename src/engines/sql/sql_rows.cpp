@@ -1,6 +1,8 @@
 #include "engines/sql/sql_rows.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "snapdp/error.h"
 
@@ -129,8 +131,13 @@ std::string SqlRows::is_present(const Cell& cell) const {
 }
 
 std::string SqlRows::kept() const {
+  return kept_besides("");
+}
+
+std::string SqlRows::kept_besides(const std::string& other) const {
   std::string all;
   for (const std::string& condition : kept_) {
+    if (condition == other) continue;
     if (!all.empty()) all += " AND ";
     all += condition;
   }
@@ -143,6 +150,7 @@ void SqlRows::take_off_grid() {
     cell.sql = "((" + cast(cell.sql, dialect_->real_type()) + " + " + dialect_->real(0.5) + ") * " +
                dialect_->real(cell.grid->spacing().to_double_nearest()) + ")";
     cell.grid.reset();
+    cell.off_grid.clear();
   }
 }
 
@@ -150,7 +158,17 @@ void SqlRows::clamp(const std::vector<Bounds>& bounds) {
   take_off_grid();
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     Cell& cell = cells_[i];
-    cell.sql = clamped(cell.sql, constant(cell, bounds[i].lower()), constant(cell, bounds[i].upper()));
+    const std::string lower = constant(cell, bounds[i].lower());
+    const std::string upper = constant(cell, bounds[i].upper());
+    if (cell.raw.empty()) {
+      cell.sql = clamped(cell.sql, lower, upper);
+    } else if (cell.missing.empty()) {
+      cell.null_unless = is_present({cell.type, cell.raw});
+      cell.sql = dialect_->clamped(cell.raw, lower, upper, "NULL", cell.type);
+    } else {
+      cell.sql = dialect_->clamped(cell.raw, lower, upper, clamped(cell.missing, lower, upper), cell.type);
+    }
+    cell.raw.clear();
     cell.bounds = bounds[i];
   }
 }
@@ -159,14 +177,21 @@ void SqlRows::impute(const std::vector<Dyadic>& values) {
   take_off_grid();
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     Cell& cell = cells_[i];
-    if (!cell.complete) cell.sql = if_else(is_missing(cell), constant(cell, values[i]), cell.sql);
+    if (!cell.complete) {
+      cell.raw = cell.sql;
+      cell.missing = constant(cell, values[i]);
+      cell.sql = if_else(is_missing(cell), cell.missing, cell.sql);
+    }
     cell.complete = true;
   }
 }
 
 void SqlRows::drop() {
   for (Cell& cell : cells_) {
-    if (!cell.complete) kept_.insert(is_present(cell));
+    if (!cell.complete) {
+      cell.raw = cell.sql;
+      kept_.insert(is_present(cell));
+    }
     cell.complete = true;
   }
 }
@@ -185,8 +210,10 @@ void SqlRows::grid_rows(const std::vector<Grid>& grids) {
   take_off_grid();
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     const Dyadic steps(Integer(1), -grids[i].exponent());
-    cells_[i].sql = dialect_->steps(cells_[i].sql, steps.to_double_nearest());
+    cells_[i].off_grid =
+        std::exchange(cells_[i].sql, dialect_->steps(cells_[i].sql, steps.to_double_nearest()));
     cells_[i].grid = grids[i];
+    cells_[i].raw.clear();
   }
 }
 
@@ -200,7 +227,28 @@ std::string SqlRows::of_kept(const std::string& value, const std::string& otherw
   return kept_.empty() ? value : if_else(kept(), value, otherwise);
 }
 
-WholeNumber SqlRows::whole(std::size_t column) const {
+void SharedGrids::add(const std::string& sql, const Grid& grid) {
+  const auto [found, is_new] = ranges_.insert({sql, {grid.exponent(), grid.exponent()}});
+  found->second.finest = std::min(found->second.finest, grid.exponent());
+  found->second.coarsest = std::max(found->second.coarsest, grid.exponent());
+}
+
+SharedGrids::Range SharedGrids::of(const std::string& sql, const Grid& grid) const {
+  const auto found = ranges_.find(sql);
+  // Products with a power of two below 1 are rounded where they underflow, and lowest bits are to be few.
+  constexpr long most_apart = 20;
+  if (found == ranges_.end() || found->second.coarsest > 0 ||
+      found->second.coarsest - found->second.finest > most_apart)
+    return {grid.exponent(), grid.exponent()};
+  return found->second;
+}
+
+void SqlRows::add_grid(std::size_t column, SharedGrids& grids) const {
+  const Cell& cell = cells_[column];
+  if (cell.grid) grids.add(cell.off_grid, *cell.grid);
+}
+
+WholeNumber SqlRows::whole(std::size_t column, const SharedGrids& grids) const {
   const Cell& cell = cells_[column];
   if (!cell.bounds)
     throw Error(ErrorCode::invalid_argument, "bounds", "bounds: a sum needs a clamp before it");
@@ -212,18 +260,33 @@ WholeNumber SqlRows::whole(std::size_t column) const {
   }
   std::int64_t least = 0;
   std::int64_t most = 0;
+  std::int64_t offset = 0;  // of what the database computes
+  unsigned shift = 0;
+  std::string number = cell.sql;
   Dyadic origin = cell.bounds->lower();
   Dyadic unit(1);
   if (cell.grid) {
     // As the database computes them.
-    const double steps = Dyadic(Integer(1), -cell.grid->exponent()).to_double_nearest();
-    least = static_cast<std::int64_t>(std::floor(cell.bounds->lower().to_double_nearest() * steps));
-    most = static_cast<std::int64_t>(std::floor(cell.bounds->upper().to_double_nearest() * steps));
+    const auto place = [](const Dyadic& x, long exponent) {
+      return static_cast<std::int64_t>(
+          std::floor(x.to_double_nearest() * Dyadic(Integer(1), -exponent).to_double_nearest()));
+    };
+    const SharedGrids::Range range = grids.of(cell.off_grid, *cell.grid);
+    // All places on the coarsest grid begin where one on the finest does.
+    const auto bits = [](long more, long less) { return static_cast<unsigned>(more - less); };
+    shift = bits(cell.grid->exponent(), range.finest);
+    offset =
+        place(cell.bounds->lower(), range.coarsest) * (std::int64_t{1} << bits(range.coarsest, range.finest));
+    least = offset / (std::int64_t{1} << shift);  // exactly
+    most = place(cell.bounds->upper(), cell.grid->exponent());
+    if (shift > 0)
+      number = dialect_->steps(cell.off_grid, Dyadic(Integer(1), -range.finest).to_double_nearest());
     unit = cell.grid->spacing();
     origin = (Dyadic(least) + Dyadic(Integer(1), -1)) * unit;
   } else {
     least = cell.bounds->lower().to_int64();
     most = cell.bounds->upper().to_int64();
+    offset = least;
   }
   const Integer width = (Dyadic(most) - Dyadic(least)).rational().get_num();
   if (width >= Integer(1) << 62U) {
@@ -233,7 +296,10 @@ WholeNumber SqlRows::whole(std::size_t column) const {
             ": are 2^62 or more apart, too far for a database to sum what lies between; declare tighter "
             "bounds");
   }
-  return {"((" + cell.sql + ") - " + dialect_->integer(least) + ")", width, origin, unit};
+  number = "((" + number + ") - " + dialect_->integer(offset) + ")";
+  const std::string others = kept_besides(cell.null_unless);
+  if (!others.empty()) number = if_else(others, number, "NULL");
+  return {number, width, origin, unit, shift};
 }
 
 std::string SqlRows::place(const Places& places) {

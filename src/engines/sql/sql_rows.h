@@ -1,6 +1,7 @@
 // Rows on their way through a chain, as SQL expressions of a table's columns.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,10 +14,27 @@ namespace snapdp::engines_internal {
 
 // A number as a whole one: x = origin + unit * n with 0 <= n <= most.
 struct WholeNumber {
-  std::string sql;  // of n
+  std::string sql;  // of n, or of more bits, of which n has all but the lowest `shift`
   Integer most;
   Dyadic origin;
   Dyadic unit;
+  unsigned shift = 0;
+};
+
+// Statistics often put one number on several grids. The finest alone is computed: the place on a coarser one is what is left of
+// it without its lowest bits.
+class SharedGrids {
+ public:
+  struct Range {
+    long finest;
+    long coarsest;
+  };
+  // Of this number, written as SQL. Asked of all statistics once before it counts.
+  void add(const std::string& sql, const Grid& grid);
+  Range of(const std::string& sql, const Grid& grid) const;
+
+ private:
+  std::map<std::string, Range> ranges_;
 };
 
 // Where rows of no place go, and rows that are not there, as places are numbered in queries.
@@ -42,8 +60,10 @@ class SqlRows {
   // `value` of rows that are there, otherwise `otherwise`.
   std::string of_kept(const std::string& value, const std::string& otherwise) const;
   std::size_t size() const { return cells_.size(); }
-  // Throws invalid_argument naming "row_grid" or "bounds".
-  WholeNumber whole(std::size_t column) const;
+  // A cell as a whole number, null of rows that are not there. Throws invalid_argument naming "row_grid" or "bounds".
+  WholeNumber whole(std::size_t column, const SharedGrids& grids) const;
+  // Tells the grid that a cell is on, if it is.
+  void add_grid(std::size_t column, SharedGrids& grids) const;
   // The place of the first cell, or no_place.
   std::string place(const framework_internal::Places& places);
 
@@ -55,6 +75,11 @@ class SqlRows {
     bool complete = false;  // neither null nor NaN
     std::optional<Bounds> bounds = {};
     std::optional<Grid> grid = {};  // `sql` is then the number of steps
+    std::string off_grid = {};      // what was put on it
+    // What it was before null and NaN were dropped, or became this constant, if nothing else has happened since.
+    std::string raw = {};
+    std::string missing = {};
+    std::string null_unless = {};  // a condition without which `sql` is null, if there is one
   };
 
   // Whatever looks at cells that are on a grid, but sums, sees them as the reals that they are.
@@ -62,6 +87,8 @@ class SqlRows {
   std::string constant(const Cell& cell, const Dyadic& value) const;
   std::string is_missing(const Cell& cell) const;
   std::string is_present(const Cell& cell) const;
+  // All conditions but this one.
+  std::string kept_besides(const std::string& condition) const;
 
   const Dialect* dialect_;
   std::vector<Cell> cells_;

@@ -82,10 +82,13 @@ class ResultSource final : public Source {
   FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
                   const Progress&) override {
     check_selection(selection, requests);
-    // Sums are told in one column or, where 64 bits are all there is, in words.
+    // Sums are told in one column or, where 64 bits are all there is, in words, and those of all rows come by themselves or
+    // with the groups.
     const SqlTable table{{"table"}, {}};
-    const SqlQuery words(SqlDialect::datafusion, table, selection, requests);
-    if (words.is_asked_by(result_)) return words.read(result_);
+    for (const SqlDialect dialect : {SqlDialect::datafusion, SqlDialect::spark}) {
+      const SqlQuery query(dialect, table, selection, requests);
+      if (query.is_asked_by(result_)) return query.read(result_);
+    }
     return SqlQuery(SqlDialect::duckdb, table, selection, requests).read(result_);
   }
 
