@@ -10,7 +10,7 @@
 #include "release/shared/text_table.h"
 #include "snapdp/error.h"
 #include "snapdp/privacy/certificate.h"
-#include "snapdp/privacy/gaussian.h"
+#include "snapdp/mechanism/gaussian_loss.h"
 
 namespace snapdp::cli {
 

@@ -117,6 +117,16 @@ Rational statistic_distance(const Statistic& first, const Statistic& second) {
   return sum.rational();
 }
 
+// The square of their Euclidean distance.
+Rational squared_distance(const Statistic& first, const Statistic& second) {
+  Rational sum = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const Rational difference = (first[i] - second[i]).rational();
+    sum += difference * difference;
+  }
+  return sum;
+}
+
 // `check` with what it throws as a finding.
 template <typename Check>
 std::optional<Broken> guarded(const Check& check) {
@@ -205,17 +215,33 @@ class AggregationCheck {
       }
       const Rational distance = statistic_distance(left, right);
       if (auto broken = claim_.contradiction(d_in, distance)) return shown(*broken);
+      if (left.size() > 1) {
+        const Rational squared = squared_distance(left, right);
+        auto known = squared_.find(d_in);
+        if (known == squared_.end()) known = squared_.emplace(d_in, part_.squared_sensitivity(d_in)).first;
+        if (squared > known->second) {
+          return shown({BrokenRule::stability,
+                        "the square of the L2 distance of the outputs is larger than claimed",
+                        {},
+                        {},
+                        squared,
+                        known->second});
+        }
+      }
       if (auto broken = split(second, whole, engine)) return shown(*broken);
-      return more_ ? more_(d_in, distance, shown) : std::nullopt;
+      return more_ ? more_(d_in, left, right, shown) : std::nullopt;
     });
   }
 
  protected:
   using Shown = std::function<Broken(Broken)>;
-  std::function<std::optional<Broken>(const Rational& d_in, const Rational& distance, const Shown& shown)>
+  std::function<std::optional<Broken>(const Rational& d_in, const Statistic& left, const Statistic& right,
+                                      const Shown& shown)>
       more_;
 
  private:
+  std::map<Rational, Rational> squared_;  // what is claimed, by the distance of the inputs
+
   AggregateState fold(const Dataset& rows, TestEngine& engine) const {
     const DataColumns columns(part_.input_domain().columns(), rows, engine);
     AggregateState state = part_.start();
@@ -259,32 +285,33 @@ class AggregationCheck {
   Claim claim_;
 };
 
-// The L1 distance between statistics that loses 1.
-Rational scale_of(const Measurement& measurement) {
-  return measurement.is_choice() ? measurement.choice().scale()
-                                 : exact_rational(measurement.mechanism().scale(), "scale");
+// What the noise of a measurement, or its choice, loses between two statistics, in the measurement's own measure: their L1
+// distance over the scale, and of Gaussian noise half the square of their L2 distance over that of the scale.
+Rational lost_between(const Measurement& measurement, const Statistic& first, const Statistic& second) {
+  if (measurement.is_choice())
+    return Rational(statistic_distance(first, second) / measurement.choice().scale());
+  const Rational scale = exact_rational(measurement.mechanism().scale(), "scale");
+  if (measurement.measure() == PrivacyMeasure::zcdp)
+    return Rational(squared_distance(first, second) / (2 * scale * scale));
+  return Rational(statistic_distance(first, second) / scale);
 }
 
 class MeasurementCheck : public AggregationCheck {
  public:
   explicit MeasurementCheck(const Measurement& part)
-      : AggregationCheck(part.aggregation()), scale_(scale_of(part)), part_(part) {
-    more_ = [this](const Rational& d_in, const Rational& distance,
+      : AggregationCheck(part.aggregation()), part_(part) {
+    more_ = [this](const Rational& d_in, const Statistic& left, const Statistic& right,
                    const Shown& shown) -> std::optional<Broken> {
+      const Rational lost = lost_between(part_, left, right);
       auto known = loss_.find(d_in);
       if (known == loss_.end()) known = loss_.emplace(d_in, part_.loss(d_in)).first;
-      if (distance <= known->second * scale_) return std::nullopt;
-      return shown({BrokenRule::loss,
-                    "noise of scale " + to_string(scale_) + " loses more than is claimed",
-                    {},
-                    {},
-                    Rational(distance / scale_),
-                    known->second});
+      if (lost <= known->second) return std::nullopt;
+      return shown(
+          {BrokenRule::loss, "its noise loses more than is claimed", {}, {}, lost, known->second});
     };
   }
 
  private:
-  Rational scale_;
   const Measurement& part_;
   std::map<Rational, Rational> loss_;
 };
@@ -301,7 +328,9 @@ class CompositionCheck {
       const std::vector<ExactPart> right = exact(second, engine);
       Rational lost = 0;
       for (std::size_t i = 0; i < left.size(); ++i) {
-        lost += statistic_distance(left[i].statistic, right[i].statistic) / scale_of(*left[i].measurement);
+        const Measurement& part = *left[i].measurement;
+        const Rational of_part = lost_between(part, left[i].statistic, right[i].statistic);
+        lost += part.measure() == part_.measure() ? of_part : pure_to_zcdp(of_part);
       }
       auto known = loss_.find(d_in);
       if (known == loss_.end()) known = loss_.emplace(d_in, part_.loss(d_in)).first;

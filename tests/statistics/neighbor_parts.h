@@ -236,6 +236,17 @@ inline void add_measurements(NeighborParts& parts) {
       make_histogram(untrusted_domain({AtomType::real}).of_size(20), change_one(), Bins::numbers({0, 1, 2}));
   parts.add("make_snapping", counts >> make_snapping(precise));
   parts.add("make_snapping", counts >> make_snapping(geometric));
+  NoiseOptions gaussian;
+  gaussian.noise = NoiseKind::gaussian;
+  gaussian.rho = Rational(1, 8);
+  parts.add("make_snapping", counts >> make_snapping(gaussian));
+  const VectorDomain cells = untrusted_domain({AtomType::real});
+  const Bins bins = Bins::numbers({0, 1, 2});
+  for (const Metric by_size : size_metrics)
+    parts.add("make_snapping", make_histogram(cells.of_size(5), by_size, bins) >> make_snapping(gaussian));
+  const NoiseOptions priced{
+      .epsilon = 1, .delta = Rational(1, 1000), .noise = NoiseKind::gaussian, .distance = 3};
+  parts.add("make_snapping", make_histogram(cells, symmetric_distance(), bins) >> make_snapping(priced));
 }
 
 inline void add_choices(NeighborParts& parts) {
