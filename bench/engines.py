@@ -1,9 +1,10 @@
 """The same statistics of the same rows, engine by engine, beside what each engine has of its own: ./dev bench engines.
 
-One table of one run: count, mean and variance of a real column and its mean by twelve groups, as exact statistics and as the engine's own aggregates of the same columns. Each engine is a process of its own, each figure the least of some
-runs. `CPU` counts the processor time of all processes at work, servers and workers too, which other programs on the machine
-disturb least; `ratio` compares it. `MB` is what the process that asks grows by while it asks. Before the first figure of an engine
-its states are compared with those of the engine before, bit for bit.
+One table of one run: count, mean and variance of a real column and its mean by twelve groups, as exact statistics and as the
+engine's own aggregates of the same columns. Each engine is a process of its own, each figure the least of some runs. `CPU` counts the
+processor time of all processes at work, servers and workers too, which other programs on the machine disturb least; `ratio`
+compares it. `MB` is what the process that asks grows by while it asks. Before the first figure of an engine its states are compared
+with those of the engine before, bit for bit.
 """
 
 from __future__ import annotations
