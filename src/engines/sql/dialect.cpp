@@ -199,6 +199,11 @@ class Spark final : public CarefulDialect {
   std::string real(double value) const override { return "CAST('" + shortest(value) + "' AS DOUBLE)"; }
   std::string real_type() const override { return "DOUBLE"; }
   std::string text_type() const override { return "STRING"; }
+  // FLOOR of a double is a 64-bit integer here, and an error beyond it.
+  std::string integer_or_null(const std::string& x) const override {
+    const std::string integer = cast_to_integer(x);
+    return "CASE WHEN CAST(" + integer + " AS DOUBLE) = " + real_or_null(x) + " THEN " + integer + " END";
+  }
   std::string shifted(const std::string& x, unsigned from) const override {
     return "shiftright(" + x + ", " + std::to_string(from) + ")";
   }
