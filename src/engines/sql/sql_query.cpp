@@ -317,7 +317,7 @@ struct SqlQuery::Parts {
       const std::string name = "l" + std::to_string(i);
       if (!speaks_of(for_cells, name)) continue;
       const QueryParts::Lookup& lookup = query.lookups()[i];
-      joins += "\n  LEFT JOIN " + lookup.table + " AS " + name + " ON " + name + ".v = " + lookup.cell;
+      joins += joined({"\n  LEFT JOIN ", lookup.table, " AS ", name, " ON ", name, ".v = ", lookup.cell}, "");
       needed += "," + lookup.cell;
     }
     std::vector<std::string> read;
