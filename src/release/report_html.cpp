@@ -346,7 +346,7 @@ class ReportPage {
     return html;
   }
 
-  Html caption(const PresentedStatistic& statistic) {
+  Html caption(const PresentedStatistic& statistic) const {
     Html html;
     std::string what = description(statistic);
     if (!what.empty() && what[0] >= 'a' && what[0] <= 'z') what[0] = static_cast<char>(what[0] - 'a' + 'A');
@@ -420,7 +420,7 @@ class ReportPage {
   }
 
   // What was chosen, without a number but its rank.
-  Html ranking(const PresentedStatistic& statistic, std::size_t index) {
+  Html ranking(const PresentedStatistic& statistic, std::size_t index) const {
     const std::string id = "s" + std::to_string(index);
     Html html;
     html << "<section aria-labelledby=\"" << id << "\"><h2 id=\"" << id << "\">" << statistic.title
@@ -436,7 +436,7 @@ class ReportPage {
                 << statistic.choice_note.substr(0, statistic.choice_note.size() - 1) << "</p>\n</section>\n";
   }
 
-  static Html list(const PresentedStatistic& statistic, std::size_t index, bool bars) {
+  Html list(const PresentedStatistic& statistic, std::size_t index, bool bars) const {
     if (statistic.shape == Shape::choices) return ranking(statistic, index);
     const std::string id = "s" + std::to_string(index);
     const std::string grid = "x" + std::to_string(index);

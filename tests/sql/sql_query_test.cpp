@@ -306,6 +306,56 @@ TEST(SqlQuery, GridsOfOneNumberAreComputedOnce) {
   }
 }
 
+// More values than a tree of comparisons is made for, those of the table among them: all odd ones.
+TEST(SqlQuery, ManyValuesAreLookedUp) {
+  std::vector<std::string> texts = {"CA",   "ca", "CA ",  "O'Hare", "a\\b",     "Zürich",
+                                    "x\"y", "%",  "--",   "\n",     "\x01\x1f", "{",
+                                    "}",    ",",  "null", "NULL",   "\\u0041",  "${a}"};
+  std::vector<Dyadic> numbers = {Dyadic(std::numeric_limits<std::int64_t>::min()),
+                                 Dyadic(std::numeric_limits<std::int64_t>::max())};
+  for (int i = 0; i < 400; ++i) {
+    texts.push_back("'" + std::to_string(i * 7919 % 1000));
+    numbers.emplace_back(i - 200);
+  }
+  constexpr AtomType text = AtomType::text;
+  constexpr AtomType integer = AtomType::integer;
+  const Bounds percent(0, 100);
+  std::vector<Question> asked;
+  for (const Bins& bins : {Bins::texts(texts), Bins::texts(texts).with_other()}) {
+    asked.push_back({{text_name}, of({text}, make_histogram(bins))});
+    asked.push_back(
+        {{text_name, "n"}, of({text, integer}, make_grouped(bins, clamped(percent, {}, make_sum())))});
+  }
+  asked.push_back({{"n"}, of({integer}, make_histogram(Bins::numbers(numbers)))});
+  asked.push_back(
+      {{"n", "order"},
+       of({integer, AtomType::real},
+          make_grouped(Bins::numbers(numbers), clamped(percent, Grid(-20), make_centered_moment(2))))});
+  for (const std::size_t rows : {0U, 3000U}) {
+    TestTable table = nasty_table(rows, 8);
+    for (const char* odd : {"\x01\x1f", "{", "}", ",", "null", "NULL", "\\u0041", "A", "${a}", "'7"}) {
+      table.columns[0].add(1.0);
+      table.columns[1].add(std::int64_t{7});
+      table.columns[2].add(std::string(odd));
+    }
+    MemorySource memory = table.memory();
+    for (const std::unique_ptr<Database>& database : all_databases()) {
+      table.create(*database, "people");
+      const std::string query =
+          SqlQuery(database->dialect(), {{"people"}, {}}, {}, requests_of(asked)).text();
+      EXPECT_THAT(query, HasSubstr("LEFT JOIN"));
+      const std::unique_ptr<Source> source = open_sql_source(
+          database->dialect(), {{"people"}, {}}, [&](const std::string& sql) { return database->run(sql); });
+      expect_equal_states(source->fold({}, requests_of(asked), {}), memory.fold({}, requests_of(asked), {}),
+                          asked, to_string(database->dialect()));
+      FoldResult selected = memory.fold(condition(), requests_of(asked), {});
+      FoldResult found = source->fold(condition(), requests_of(asked), {});
+      selected.rows = found.rows;
+      expect_equal_states(found, selected, asked, to_string(database->dialect()) + ", selected");
+    }
+  }
+}
+
 TEST(SqlQuery, KnownTypesAreReadAsTheyAreStored) {
   TestTable table{{{"flag", "BOOLEAN", {}, {}}, {"half", "DOUBLE", {}, {}}}};
   DuckdbDatabase database;

@@ -117,9 +117,11 @@ def test_one_wrong_bit_is_noticed(spark, people):
     """What these tests compare would tell of one: in any cell of the query's result, and of any integer in all its places alike."""
     plan = asked()
     spark.read.parquet(str(people)).createOrReplaceTempView("people_bits")
-    result = spark.sql(plan.sql("spark", "people_bits"))
-    names, rows = list(result.columns), [list(row) for row in result.collect()]
-    spark.catalog.dropTempView("people_bits")
+    try:
+        result = spark.sql(plan.sql("spark", "people_bits"))
+        names, rows = list(result.columns), [list(row) for row in result.collect()]
+    finally:
+        spark.catalog.dropTempView("people_bits")
     expected = nasty.states(plan, whole(people))
     assert nasty.states(plan, dp.aggregates(names, rows)) == expected
 

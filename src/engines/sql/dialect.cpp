@@ -42,6 +42,45 @@ std::string power_of_two(unsigned exponent) {
   return std::to_string(std::uint64_t{1} << exponent);
 }
 
+// Between double quotes, as JSON and arrays of PostgreSQL have texts.
+std::string in_double_quotes(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  result += '"';
+  return result;
+}
+
+// In JSON, control characters are numbers.
+std::string json_text(const std::string& text) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string result;
+  for (const char c : in_double_quotes(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= ' ') {
+      result += c;
+    } else {
+      result += "\\u00";
+      result += digits[byte >> 4U];
+      result += digits[byte & 15U];
+    }
+  }
+  return result;
+}
+
+// The values, or what is made of each, between commas.
+template <typename Each>
+std::string listed(const std::vector<Dialect::PlacedValue>& values, const Each& each) {
+  std::string text;
+  for (const Dialect::PlacedValue& value : values) {
+    if (!text.empty()) text += ',';
+    text += each(value);
+  }
+  return text;
+}
+
 // With a cast that gives null for what it does not take.
 class CarefulDialect : public Dialect {
  public:
@@ -68,6 +107,13 @@ class Duckdb final : public CarefulDialect {
   std::string bytes(const std::string& x) const override { return "(" + x + " COLLATE \"binary\")"; }
   bool sums_beyond_64_bits() const override { return true; }
   bool groups_with_total() const override { return true; }
+  std::string places(const std::vector<PlacedValue>& values, AtomType type) const override {
+    const auto row = [&](const PlacedValue& placed) {
+      return "(" + (type == AtomType::text ? text(placed.value) : placed.value) + "," +
+             std::to_string(placed.place) + ")";
+    };
+    return "(SELECT * FROM (VALUES " + listed(values, row) + ") AS a(v, p))";
+  }
 };
 
 // SUM of bigint is numeric, by way of 128-bit integers.
@@ -120,6 +166,16 @@ class Postgresql final : public Dialect {
   }
   bool sums_beyond_64_bits() const override { return true; }
   bool groups_with_total() const override { return true; }
+  std::string places(const std::vector<PlacedValue>& values, AtomType type) const override {
+    const bool is_text = type == AtomType::text;
+    const auto value = [&](const PlacedValue& placed) {
+      return is_text ? in_double_quotes(placed.value) : placed.value;
+    };
+    const auto place = [](const PlacedValue& placed) { return std::to_string(placed.place); };
+    const std::string stored = is_text ? text_type() : integer_type();
+    return "(SELECT v, p FROM unnest(CAST(" + text("{" + listed(values, value) + "}") + " AS " + stored +
+           "[]), CAST('{" + listed(values, place) + "}' AS integer[])) AS a(v, p))";
+  }
 };
 
 class Spark final : public CarefulDialect {
@@ -143,10 +199,25 @@ class Spark final : public CarefulDialect {
   std::string real(double value) const override { return "CAST('" + shortest(value) + "' AS DOUBLE)"; }
   std::string real_type() const override { return "DOUBLE"; }
   std::string text_type() const override { return "STRING"; }
+  // FLOOR of a double is a 64-bit integer here, and an error beyond it.
+  std::string integer_or_null(const std::string& x) const override {
+    const std::string integer = cast_to_integer(x);
+    return "CASE WHEN CAST(" + integer + " AS DOUBLE) = " + real_or_null(x) + " THEN " + integer + " END";
+  }
   std::string shifted(const std::string& x, unsigned from) const override {
     return "shiftright(" + x + ", " + std::to_string(from) + ")";
   }
   bool groups_with_total() const override { return true; }
+  std::string places(const std::vector<PlacedValue>& values, AtomType type) const override {
+    const bool is_text = type == AtomType::text;
+    const auto row = [&](const PlacedValue& placed) {
+      return R"({"v":)" + (is_text ? json_text(placed.value) : placed.value) + R"(,"p":)" +
+             std::to_string(placed.place) + "}";
+    };
+    return "(SELECT e.v AS v, e.p AS p FROM (SELECT explode(from_json(" +
+           text("[" + listed(values, row) + "]") + ", 'array<struct<v:" + (is_text ? "string" : "bigint") +
+           ",p:int>>')) AS e) AS a)";
+  }
 };
 
 // Any cell may hold anything, there is no NaN, FLOOR may be missing, and decimal literals may be an ulp off.
@@ -190,6 +261,14 @@ class Sqlite final : public Dialect {
   }
   std::string is_number(const std::string& x) const override {
     return "typeof(" + x + ") IN ('integer', 'real')";
+  }
+  std::string places(const std::vector<PlacedValue>& values, AtomType type) const override {
+    const auto row = [&](const PlacedValue& placed) {
+      return "[" + (type == AtomType::text ? json_text(placed.value) : placed.value) + "," +
+             std::to_string(placed.place) + "]";
+    };
+    return "(SELECT json_extract(value, '$[0]') AS v, json_extract(value, '$[1]') AS p FROM json_each(" +
+           text("[" + listed(values, row) + "]") + "))";
   }
 };
 

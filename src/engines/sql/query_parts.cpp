@@ -53,6 +53,12 @@ std::string QueryParts::cell(const std::string& sql) {
   return "c" + std::to_string(place_in(cells_, sql));
 }
 
+std::string QueryParts::lookup(const Lookup& wanted) {
+  auto found = std::find(lookups_.begin(), lookups_.end(), wanted);
+  if (found == lookups_.end()) found = lookups_.insert(lookups_.end(), wanted);
+  return "l" + std::to_string(found - lookups_.begin());
+}
+
 std::string QueryParts::key(const std::string& sql, std::size_t places) {
   std::string name = cell(sql);
   places_[name] = places;

@@ -69,6 +69,15 @@ class QueryParts {
   std::string input(const std::string& sql);
   // The name of the cell with this SQL.
   std::string cell(const std::string& sql);
+  // A table that is joined to the rows by this SQL of a cell.
+  struct Lookup {
+    std::string table;
+    std::string cell;
+    friend bool operator==(const Lookup&, const Lookup&) = default;
+  };
+  const std::vector<Lookup>& lookups() const { return lookups_; }
+  // Its name.
+  std::string lookup(const Lookup& wanted);
   // The name of a cell that is a place of so many, no_place or no_row.
   std::string key(const std::string& sql, std::size_t places);
   bool is_place(const std::string& key, std::int64_t value) const;
@@ -114,6 +123,7 @@ class QueryParts {
   std::vector<QueryPart> parts_;
   std::vector<std::string> inputs_;
   std::vector<std::string> cells_;
+  std::vector<Lookup> lookups_;
   std::map<std::string, std::size_t> places_;  // of cells that are keys
   std::map<std::string, std::string> cells_of_rows_;
 };

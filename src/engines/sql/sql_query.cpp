@@ -163,7 +163,10 @@ class AggregationInSql final : public RowLanguage {
  private:
   // The place of the first cell, as a key of a part.
   std::string key_of(const Places& places) {
-    return parts_.key(rows_.of_kept(rows_.place(places), std::to_string(no_row)), places.count);
+    const std::string place = rows_.place(places, [this](const std::string& table, const std::string& cell) {
+      return parts_.lookup({table, cell});
+    });
+    return parts_.key(rows_.of_kept(place, std::to_string(no_row)), places.count);
   }
 
   std::size_t part() { return parts_.part(keys_, limit_); }
@@ -305,9 +308,18 @@ struct SqlQuery::Parts {
     return {dialect, cells, types};
   }
 
-  // The selected rows of the table, with what `needed` and the selection speak of.
-  std::string selected(const std::string& needed) const {
+  // The selected rows of the table, with what these cells and the selection speak of.
+  std::string selected(const std::string& for_cells) const {
     const std::string condition = joined(conditions, " AND ");
+    std::string needed = for_cells;
+    std::string joins;
+    for (std::size_t i = 0; i < query.lookups().size(); ++i) {
+      const std::string name = "l" + std::to_string(i);
+      if (!speaks_of(for_cells, name)) continue;
+      const QueryParts::Lookup& lookup = query.lookups()[i];
+      joins += joined({"\n  LEFT JOIN ", lookup.table, " AS ", name, " ON ", name, ".v = ", lookup.cell}, "");
+      needed += "," + lookup.cell;
+    }
     std::vector<std::string> read;
     bool repeated = false;
     for (std::size_t i = 0; i < query.inputs().size(); ++i) {
@@ -322,7 +334,7 @@ struct SqlQuery::Parts {
                                  ? table_name()
                                  : "(SELECT " + joined(read, ",\n      ") + "\n    FROM " + table_name() +
                                        (repeated ? dialect.computed_once() : "") + ") AS q";
-    return from + (condition.empty() ? "" : "\n  WHERE " + condition);
+    return from + joins + (condition.empty() ? "" : "\n  WHERE " + condition);
   }
 
   // The cells of all rows that the selection keeps, one row each.

@@ -302,7 +302,7 @@ WholeNumber SqlRows::whole(std::size_t column, const SharedGrids& grids) const {
   return {number, width, origin, unit, shift};
 }
 
-std::string SqlRows::place(const Places& places) {
+std::string SqlRows::place(const Places& places, const Join& join) {
   take_off_grid();
   const Cell& cell = cells_.front();
   const auto number = [&](std::size_t place) {
@@ -314,6 +314,18 @@ std::string SqlRows::place(const Places& places) {
     return places.type == AtomType::integer ? dialect_->integer(places.integers[i])
                                             : dialect_->real(places.reals[i]);
   };
+  constexpr std::size_t many = 256;
+  if (!places.cuts && places.type != AtomType::real && places.place_of.size() > many) {
+    std::vector<Dialect::PlacedValue> placed;
+    for (std::size_t i = 0; i < places.place_of.size(); ++i) {
+      placed.push_back(
+          {places.type == AtomType::text ? places.texts[i] : std::to_string(places.integers[i]),
+           places.place_of[i] == places.count ? no_place : static_cast<std::int64_t>(places.place_of[i])});
+    }
+    const std::string table = dialect_->places(placed, places.type);
+    // A cell that is null equals no value.
+    if (!table.empty()) return "COALESCE(" + join(table, cell.sql) + ".p, " + elsewhere + ")";
+  }
   std::string tree;
   if (places.cuts) {
     tree = search_tree(

@@ -1,6 +1,7 @@
 // Rows on their way through a chain, as SQL expressions of a table's columns.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -64,8 +65,10 @@ class SqlRows {
   WholeNumber whole(std::size_t column, const SharedGrids& grids) const;
   // Tells the grid that a cell is on, if it is.
   void add_grid(std::size_t column, SharedGrids& grids) const;
-  // The place of the first cell, or no_place.
-  std::string place(const framework_internal::Places& places);
+  // The place of the first cell, or no_place. Of many values it is looked up in a table (v, p), which `join` joins to the rows by
+  // the SQL of a cell, under the name that it gives.
+  using Join = std::function<std::string(const std::string& table, const std::string& cell)>;
+  std::string place(const framework_internal::Places& places, const Join& join);
 
  private:
   friend class SqlCondition;
