@@ -9,7 +9,8 @@
 // S is a fair sign and U a real uniform on (0, 1): a string of random bits that is extended until the integer
 // floor(.) is decided. So the output is a data-independent function of the true Gaussian mechanism, and what
 // is known of that holds as it stands, whatever the grid: it is rho-zCDP with rho() = sensitivity^2 / (2
-// scale^2), and (epsilon, delta)-private with the least delta of privacy/gaussian.h (proofs/make_gaussian.md).
+// scale^2), and (epsilon, delta)-private with the least delta of privacy/gaussian.h; see
+// proofs/make_gaussian.md.
 // No epsilon holds at delta = 0, so options.epsilon is not about this mechanism: it takes its scale directly.
 //
 // What must hold for that promise: two neighbouring values differ by at most `sensitivity`, exactly, of
