@@ -6,8 +6,8 @@
 //   Mechanism normal({.sensitivity = 1, .noise = NoiseKind::gaussian, .scale = 4});
 //
 // Snapping (the default), PrecisionSnapping, Geometric and Gaussian are the mechanisms themselves; their
-// headers say what each promises. This class only passes on. What is to be known of its noise before it is drawn, noise()
-// tells; see noise.h.
+// headers say what each promises. This class only passes on. What is to be known of its noise before it is
+// drawn, noise() tells; see noise.h.
 #pragma once
 
 #include <functional>
