@@ -158,6 +158,7 @@ MechanismQuestion::MechanismQuestion(const MechanismArguments& arguments)
     : epsilon(positive_if_given(arguments.epsilon, "--epsilon")),
       scale(positive_if_given(arguments.scale, "--scale")),
       sensitivity(sensitivity_of(arguments.sensitivity, noise_of(arguments))),
+      has_sensitivity(!arguments.sensitivity.empty()),
       lower(rounded(arguments.lower, "--lower", to_double_down)),
       upper(rounded(arguments.upper, "--upper", to_double_up)),
       value(rounded(arguments.value, "--value", to_double_nearest)),

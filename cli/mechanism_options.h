@@ -73,6 +73,7 @@ struct MechanismQuestion {
   std::optional<Rational> epsilon;
   std::optional<Rational> scale;
   Dyadic sensitivity;
+  bool has_sensitivity;         // it was given: Gaussian noise does without
   std::optional<double> lower;  // either may be absent
   std::optional<double> upper;
   std::optional<double> value;

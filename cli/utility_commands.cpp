@@ -50,10 +50,11 @@ TextTable two_columns(const std::string& left, const std::string& right) {
   return TextTable({{left, TextTable::Align::left}, {right, TextTable::Align::left}});
 }
 
-void add_mechanism_rows(TextTable& table, const Mechanism& mechanism) {
+void add_mechanism_rows(TextTable& table, const Mechanism& mechanism, const MechanismQuestion& question) {
   if (mechanism.kind() != NoiseKind::gaussian) table.add({"epsilon", short_number(mechanism.epsilon())});
-  table.add({"sensitivity", short_number(mechanism.sensitivity().rational())});
-  if (mechanism.rho()) table.add({"rho", short_number(*mechanism.rho()) + "  of zero-concentrated privacy"});
+  if (question.has_sensitivity) table.add({"sensitivity", short_number(mechanism.sensitivity().rational())});
+  if (question.has_sensitivity && mechanism.rho())
+    table.add({"rho", short_number(*mechanism.rho()) + "  of zero-concentrated privacy"});
   table.add({"noise scale", digits(mechanism.scale(), 6)});
   table.add({"grid", to_string(mechanism.grid())});
   if (mechanism.kind() == NoiseKind::notes)
@@ -107,7 +108,7 @@ void accuracy(const MechanismArguments& arguments) {
   table.add({"conservative", shown(accuracy.conservative)});
   table.add({continuous, shown(accuracy.laplace) + "  (without rounding, for comparison)"});
   if (for_value) table.add({"for this value", shown(*for_value) + "  at " + to_string(*question.value)});
-  add_mechanism_rows(table, mechanism);
+  add_mechanism_rows(table, mechanism, question);
   if (least) table.add({"least epsilon", shown(to_double_up(*least)) + "  for accuracy " + arguments.target});
   if (miss) {
     table.add(
@@ -163,17 +164,18 @@ void law(const MechanismArguments& arguments, bool csv) {
   const double variance = law.centered().variance();
   if (arguments.json) {
     const bool gaussian = mechanism.kind() == NoiseKind::gaussian;
-    Json json = {{"epsilon", gaussian ? Json() : Json(to_string(mechanism.epsilon()))},
-                 {"sensitivity", number(mechanism.sensitivity().to_double_up())},
-                 {"mode", mode_name(mechanism.kind())},
-                 {"noise", noise_name(mechanism.kind())},
-                 {"scale", number(mechanism.scale())},
-                 {"grid", number(mechanism.grid().spacing().to_double_up())},
-                 {"lower", number(mechanism.lower())},
-                 {"upper", number(mechanism.upper())},
-                 {"value", number(law.value())},
-                 {"mean", number(mean)},
-                 {"variance", number(variance)}};
+    Json json = {
+        {"epsilon", gaussian ? Json() : Json(to_string(mechanism.epsilon()))},
+        {"sensitivity", question.has_sensitivity ? number(mechanism.sensitivity().to_double_up()) : Json()},
+        {"mode", mode_name(mechanism.kind())},
+        {"noise", noise_name(mechanism.kind())},
+        {"scale", number(mechanism.scale())},
+        {"grid", number(mechanism.grid().spacing().to_double_up())},
+        {"lower", number(mechanism.lower())},
+        {"upper", number(mechanism.upper())},
+        {"value", number(law.value())},
+        {"mean", number(mean)},
+        {"variance", number(variance)}};
     if (question.at) json["miss"] = number(law.miss(*question.at));
     json["outputs"] = Json::array();
     for (const OutputProbability& row : rows.outputs) {
@@ -186,7 +188,7 @@ void law(const MechanismArguments& arguments, bool csv) {
     return;
   }
   TextTable summary = two_columns("law", "of the output for the value " + to_string(law.value()));
-  add_mechanism_rows(summary, mechanism);
+  add_mechanism_rows(summary, mechanism, question);
   summary.add({"mean", to_string(mean)});
   summary.add({"standard deviation", shown(std::sqrt(variance))});
   if (question.at) summary.add({"P(error > " + arguments.at + ")", shown(law.miss(*question.at))});
@@ -258,7 +260,7 @@ void bias(const MechanismArguments& arguments, const std::optional<std::string>&
   if (question.has_range() && mechanism.kind() != NoiseKind::notes && !on_integers) {
     table.add({"uniform values", to_string(expected_bias_uniform(noise)) + "  on average over the range"});
   }
-  add_mechanism_rows(table, mechanism);
+  add_mechanism_rows(table, mechanism, question);
   print(table);
 }
 
@@ -353,7 +355,7 @@ void bound(const MechanismArguments& arguments) {
                           ? "their formula is of Laplace noise"
                           : "their formula needs a precision of 118 bits or more"});
   table.add({"binding probability", shown(minimal.bounds.binding_probability) + "  at the minimal bounds"});
-  add_mechanism_rows(table, minimal.mechanism);
+  add_mechanism_rows(table, minimal.mechanism, question);
   print(table);
 }
 

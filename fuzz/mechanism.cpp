@@ -44,11 +44,19 @@ void run(fuzz::Input input) {
     if ((flags & 2U) != 0) options.noise = NoiseKind::notes;
     if ((flags & 4U) != 0) options.noise = NoiseKind::geometric;
     if ((flags & 8U) != 0) options.precision = 60 + flags;
+    if ((flags & 16U) != 0) {
+      options.noise = NoiseKind::gaussian;
+      options.scale = to_double_up(options.epsilon);
+    }
     const Mechanism mechanism(options);
 
-    SNAPDP_FUZZ_CHECK(mechanism.stated_loss() <= options.epsilon);
-    SNAPDP_FUZZ_CHECK(!mechanism.loss_is_proved() ||
-                      mechanism.loss_bound(mechanism.sensitivity().rational()) <= options.epsilon);
+    if (mechanism.kind() == NoiseKind::gaussian) {
+      SNAPDP_FUZZ_CHECK(mechanism.rho() > 0);
+    } else {
+      SNAPDP_FUZZ_CHECK(mechanism.stated_loss() <= options.epsilon);
+      SNAPDP_FUZZ_CHECK(!mechanism.loss_is_proved() ||
+                        mechanism.loss_bound(mechanism.sensitivity().rational()) <= options.epsilon);
+    }
     SNAPDP_FUZZ_CHECK(mechanism.sensitivity() >= options.sensitivity);
     const Accuracy accuracy = accuracy_of({mechanism.noise(), Rational(1, 20)});
     SNAPDP_FUZZ_CHECK(accuracy.tight >= 0 && accuracy.tight <= accuracy.conservative);
@@ -56,6 +64,15 @@ void run(fuzz::Input input) {
     const Dyadic exact = to_dyadic(parse_rational(value, "value"), "value");
     check_output(mechanism, mechanism.release(exact, thread_generator()), options.integer);
     if (target.empty()) return;
+    if (mechanism.kind() == NoiseKind::gaussian) {
+      SNAPDP_FUZZ_CHECK(scale_for_accuracy({.sensitivity = options.sensitivity.rational(),
+                                            .accuracy = parse_rational(target, "accuracy"),
+                                            .alpha = Rational(1, 20),
+                                            .grid = options.grid,
+                                            .integer = options.integer,
+                                            .noise = NoiseKind::gaussian}) > 0);
+      return;
+    }
     EpsilonQuery query{.sensitivity = options.sensitivity.rational(),
                        .accuracy = parse_rational(target, "accuracy"),
                        .alpha = Rational(1, 20)};

@@ -84,13 +84,13 @@ Jet error_at(const Wide& z) {
     for (std::size_t k = 0; k <= n; ++k) next = next + hazard[k] * hazard[n - k];
     hazard[n + 1] = next / Wide(static_cast<double>(n + 1));
   }
-  Jet log;
-  log[0] = -numeric_internal::certified::log(ldexp(tail, 1));
-  for (std::size_t n = 0; n < order; ++n) log[n + 1] = hazard[n] / Wide(static_cast<double>(n + 1));
+  Jet ln;
+  ln[0] = -log(ldexp(tail, 1));
+  for (std::size_t n = 0; n < order; ++n) ln[n + 1] = hazard[n] / Wide(static_cast<double>(n + 1));
   Jet above;
-  for (std::size_t n = 0; n <= order; ++n) above[n] = Wide(snap_kernel::normal_slope) * log[n];
+  for (std::size_t n = 0; n <= order; ++n) above[n] = Wide(snap_kernel::normal_slope) * ln[n];
   above[0] = above[0] - Wide(snap_kernel::normal_shift);
-  Jet below = log;
+  Jet below = ln;
   below[0] = below[0] + Wide(snap_kernel::normal_shift);
   const Jet u = quotient(above, below);
   Jet p;
@@ -110,13 +110,16 @@ Rational size(const Wide& a) {
 TEST(GaussianKernel, PolynomialIsAsNearAsItsBoundSays) {
   const Wide::Precision precision(128, false);
   const Rational bound(snap_kernel::normal_approximation_bound);
-  const Rational half(0x1p-8);
-  // |ln U| < 12.4785: U above 2^-18, of the middle of its digits, in double.
-  double z = -0x1p-8;
+  // From U = 1, and a little beyond it as ln U is rounded, to below the least U that is accepted, 2^-18.
+  constexpr double first = -0x1p-12;
+  constexpr double last = 4.6213;
+  ASSERT_LT(upper_end(ldexp(normal_tail(Wide(last)), 1)), Rational(0x1p-18) * Rational(0.9999));
+  constexpr int pieces = 600;
+  const Rational half(to_double_up((Rational(last) - Rational(first)) / (2 * pieces)) * (1 + 0x1p-40));
   Rational largest = 0;
-  bool reached = false;
-  for (; !reached; z += 0x1p-7) {
-    const Wide middle(z + 0x1p-8);
+  for (int i = 0; i < pieces; ++i) {
+    const double z = first + (last - first) * (i + 0.5) / pieces;  // half is larger by more than its rounding
+    const Wide middle(z);
     const Jet here = error_at(middle);
     const Jet around = error_at(widened(middle, Wide(half)));
     Rational sum = 0;
@@ -128,7 +131,6 @@ TEST(GaussianKernel, PolynomialIsAsNearAsItsBoundSays) {
     sum += size(around[order]) * power;
     ASSERT_LE(sum, bound) << z;
     largest = std::max(largest, sum);
-    reached = upper_end(ldexp(normal_tail(Wide(z + 0x1p-7)), 1)) < Rational(0x1p-18) * Rational(0.999);
   }
   EXPECT_GT(largest * 2, bound);  // and not by much
 }
@@ -156,13 +158,13 @@ TEST(GaussianSlowPath, IsTheDefinition) {
     std::uint64_t word = engine();
     if (i % 5 == 0) word >>= engine() % 60;                        // far out
     if (i % 7 == 0) word |= ~std::uint64_t{0} << (engine() % 60);  // near zero
-    EndlessTape tape({engine(), engine(), engine()}, 0x5555555555555555);
+    const std::vector<std::uint64_t> further = {engine(), engine(), engine()};
+    EndlessTape tape(further, 0x5555555555555555);
     const Integer index = normal_slowly(fraction, scale, grid, word, tape);
     // The digits drawn.
     Integer digits(static_cast<unsigned long>(word >> 1));
     long count = 63;
-    EndlessTape again = tape;
-    again.consumed = 0;
+    EndlessTape again(further, 0x5555555555555555);
     for (std::size_t n = 0; n < tape.consumed; ++n) {
       std::array<std::uint64_t, 1> more;
       again.fill(more);
@@ -184,7 +186,9 @@ TEST(GaussianSlowPath, IsTheDefinition) {
     const Rational step = grid.spacing().rational() / Rational(scale);
     ASSERT_GE(far, 0);
     ASSERT_LE(two_tails(far * step), least) << i;
-    if (near > 0) ASSERT_GE(two_tails(near * step), most) << i;
+    if (near > 0) {
+      ASSERT_GE(two_tails(near * step), most) << i;
+    }
   }
 }
 

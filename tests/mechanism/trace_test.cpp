@@ -168,12 +168,12 @@ TEST(Trace, MessagesHoldNothingThatATerminalObeys) {
 
 // Gaussian noise: U = 1/2 is |Z| = 0.6744..., and one grid step of 1 with it.
 TEST(Trace, GaussianVectors) {
-  const std::string header = "scale,lower,upper,value,grid,sign,uniform_bits,output\n";
-  const std::string vectors = header + "0x1p+0,,,0x0p+0,0x1p+0,1,8000000000000000,\n" +
+  const std::string columns = "scale,lower,upper,value,grid,sign,uniform_bits,output\n";
+  const std::string vectors = columns + "0x1p+0,,,0x0p+0,0x1p+0,1,8000000000000000,\n" +
                               "0x1p+0,,,0x0p+0,0x1p+0,-1,8000000000000000,\n" +
                               "0x1p+2,-0x1p+0,0x1p+0,0x0p+0,,-1,4000000000000000,\n" +
                               "0x1p+2,,,0x0p+0,0x1p-1,1,4000000000000000,\n";
-  const std::string expected = header + "0x1p+0,,,0x0p+0,0x1p+0,1,8000000000000000,-0x1.0000000000000p+0\n" +
+  const std::string expected = columns + "0x1p+0,,,0x0p+0,0x1p+0,1,8000000000000000,-0x1.0000000000000p+0\n" +
                                "0x1p+0,,,0x0p+0,0x1p+0,-1,8000000000000000,0x1.0000000000000p+0\n" +
                                "0x1p+2,-0x1p+0,0x1p+0,0x0p+0,,-1,4000000000000000,0x1.0000000000000p+0\n" +
                                // 4 * 1.1503... = 4.601... on halves
@@ -181,9 +181,9 @@ TEST(Trace, GaussianVectors) {
   EXPECT_EQ(trace(vectors), expected);
   EXPECT_EQ(trace(expected, {.slow_only = true}), expected);
   EXPECT_THROW(trace("scale,epsilon,lower,upper,value,grid,sign,uniform_bits,output\n"), Error);
-  EXPECT_THROW(trace(header + "0,,,0x0p+0,0x1p+0,1,8,\n"), Error);
+  EXPECT_THROW(trace(columns + "0,,,0x0p+0,0x1p+0,1,8,\n"), Error);
   // Two digits leave |Z| between two outputs.
-  EXPECT_THROW(trace(header + "0x1p+10,,,0x0p+0,0x1p+0,1,80,\n"), Error);
+  EXPECT_THROW(trace(columns + "0x1p+10,,,0x0p+0,0x1p+0,1,80,\n"), Error);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 
 #include "mechanism/batch.h"
 #include "mechanism/snap_kernel.h"
+#include "snapdp/mechanism/gaussian.h"
 #include "snapdp/mechanism/geometric.h"
 #include "snapdp/mechanism/precision_snapping.h"
 #include "snapdp/mechanism/snapping.h"
@@ -119,6 +120,12 @@ void check_all() {
       0x1p51, 0x1p51, false, 1);
   check("snapping, integers", Snapping({.epsilon = 1, .sensitivity = Dyadic(7), .integer = true}), 0, 1e9,
         true, 1);
+  check(
+      "Gaussian, bounds",
+      Gaussian({.sensitivity = Dyadic(1), .lower = -8, .upper = 8, .noise = NoiseKind::gaussian, .scale = 1}),
+      0, 12, false, 1);
+  check("Gaussian, no bounds", Gaussian({.sensitivity = Dyadic(1), .noise = NoiseKind::gaussian, .scale = 3}),
+        1e6, 1e6, false, 1);
   check("geometric, bounds", Geometric({.epsilon = 1, .sensitivity = Dyadic(1), .lower = 0, .upper = 100}),
         50, 100, true, 2);
   check("geometric, no bounds", Geometric({.epsilon = Rational(1, 10), .sensitivity = Dyadic(1)}), 0, 1e12,

@@ -1,5 +1,5 @@
-// Accuracy of rounded Laplace or Gaussian noise, known before any row is read: an a with P(|out - y| > a) <= alpha,
-// whatever the exact statistic y inside the bounds is.
+// Accuracy of rounded Laplace or Gaussian noise, known before any row is read: an a with P(|out - y| > a) <=
+// alpha, whatever the exact statistic y inside the bounds is.
 //
 //   accuracy_of({mechanism.noise(), 0.05});
 //
@@ -12,7 +12,8 @@
 //   epsilon_for_accuracy({.sensitivity = 1, .accuracy = 4, .alpha = 0.05, .grid = GridChoice::notes()});
 //   epsilon_for_accuracy({.sensitivity = 1, .accuracy = 4, .alpha = 0.05, .integer = true});
 //
-// out = grid floor((y + noise) / grid + 1/2), the noise Laplace(scale) or N(0, scale^2), possibly clamped to public bounds, which only helps.
+// out = grid floor((y + noise) / grid + 1/2), the noise Laplace(scale) or N(0, scale^2), possibly clamped to
+// public bounds, which only helps.
 // Scale, grid and accuracies are in the unit of the statistic. Accuracies are certified: the exact number
 // rounded up to the next double. Functions throw invalid_argument on a scale that is not positive and finite;
 // a rate alpha outside (0, 1) cannot be constructed.
@@ -55,8 +56,8 @@ struct AccuracyQuery {
 };
 
 // scale ln(1/alpha) + grid/2, the notes' formula; valid for geometric noise too. Of Gaussian noise scale z +
-// grid/2, where a standard normal is beyond z in magnitude with probability alpha. With notes' noise, here and
-// below, what its arithmetic and the last rounding to a double may add is included.
+// grid/2, where a standard normal is beyond z in magnitude with probability alpha. With notes' noise, here
+// and below, what its arithmetic and the last rounding to a double may add is included.
 double conservative_accuracy(const AccuracyQuery& query);
 
 // The least a that holds for every y when nothing is clamped; with clamps it stays valid. 0 is common for

@@ -5,9 +5,9 @@
 //   Mechanism counts({.epsilon = 1, .sensitivity = 1, .integer = true, .noise = NoiseKind::geometric});
 //   Mechanism normal({.sensitivity = 1, .noise = NoiseKind::gaussian, .scale = 4});
 //
-// Snapping (the default), PrecisionSnapping, Geometric and Gaussian are the mechanisms themselves; their headers say
-// what each promises. This class only passes on. What is to be known of its noise before it is drawn, noise()
-// tells; see noise.h.
+// Snapping (the default), PrecisionSnapping, Geometric and Gaussian are the mechanisms themselves; their
+// headers say what each promises. This class only passes on. What is to be known of its noise before it is
+// drawn, noise() tells; see noise.h.
 #pragma once
 
 #include <functional>
