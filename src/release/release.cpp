@@ -296,7 +296,8 @@ Plan dry_run(const Specification& specification, const Ledger& ledger, const Ope
   Plan plan(in_force(specification, ledger));
   if (released_before(plan.specification(), label_of(plan.specification(), options), ledger)) return plan;
   const Ready ready(plan, ledger, open_source);
-  DeclaredRows(*ready.source, plan.specification()).fold(plan.selection(), {}, options.progress);
+  // What was folded elsewhere answers the plan's question, and no other.
+  DeclaredRows(*ready.source, plan.specification()).fold(plan.selection(), plan.requests(), options.progress);
   if (plan.epsilon() > 0) check_ledger(plan, ledger, ready.report.length);
   return plan;
 }

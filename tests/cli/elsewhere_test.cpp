@@ -101,6 +101,9 @@ class ElsewhereTest : public ToolTest {
 
 TEST_F(ElsewhereTest, AQueryOfPushdownIsReleasedFromItsResult) {
   write("result.csv", csv_of(database_.run(query())));
+  const double before = spent();
+  succeed({"release", "people.toml", "--ledger", "people.ledger", "--aggregates", "result.csv", "--dry-run"});
+  EXPECT_EQ(spent(), before);
   expect_exact(released({"--aggregates", "result.csv"}));
   expect_exact(released({"--data", "people.csv"}));
 }
