@@ -209,9 +209,10 @@ class GaussianWorstBias {
     std::vector<double> points;
     for (int i = 0; i <= mesh; ++i)
       points.push_back(std::min(low + (high - low) * (static_cast<double>(i) / mesh), high));
-    for (double half = (round_index(low, noise_.grid) - 0.5) * step; half <= high; half += step / 2) {
+    const double first = round_index(low, noise_.grid) - 0.5;
+    for (int i = 0; i <= 4; ++i) {
+      const double half = (first + 0.5 * i) * step;
       if (half > low && half < high) points.push_back(half);
-      if (half + step / 2 == half) break;
     }
     std::sort(points.begin(), points.end());
     std::size_t top = 0;

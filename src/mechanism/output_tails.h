@@ -227,8 +227,8 @@ class OutputTails {
   Real center_;
   Real fraction_;
   // For geometric noise.
-  Real q_;
-  Real inverse_one_plus_q_;
+  Real q_{};
+  Real inverse_one_plus_q_{};
 };
 
 }  // namespace snapdp::mechanism_internal

@@ -278,7 +278,7 @@ Fast normal_tail(const Fast& a) {
   if (!(a.radius_ < 0x1p-20)) throw Undecided();
   if (a.hi_ < 0) return Fast(1.0) - normal_tail(-a);
   if (a.hi_ > 22.9) return Fast(0.0, 0.0, 0x1p-380);  // the tail beyond 22.89 is below 2^-382
-  const int index = static_cast<int>(a.hi_ * nodes_per_unit + 0.5);
+  const int index = static_cast<int>(std::lround(a.hi_ * nodes_per_unit));
   const Expansion& e = expansions()[static_cast<std::size_t>(index)];
   const Fast d = a - Fast(static_cast<double>(index) / nodes_per_unit);
   double tail = 0;
