@@ -92,7 +92,10 @@ class PlanTable {
     }
     if (statistic.choice) {
       const double gap = statistic.choice->gap;
-      return (std::isfinite(gap) ? "at most " + accuracy_text(gap) + " rows below the best" : "unbounded") +
+      return (std::isfinite(gap) ? "at most " +
+                                       decimal_text(ShownNumber::of(gap).rational(), 0, Toward::above) +
+                                       " rows below the best"
+                                 : "unbounded") +
              level(statistic.choice->alpha);
     }
     if (!statistic.accuracy) return "told with the release";

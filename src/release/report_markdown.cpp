@@ -1,4 +1,5 @@
 // Reports as GitHub's Markdown.
+#include <algorithm>
 #include <string_view>
 
 #include "release/presentation.h"
@@ -98,7 +99,11 @@ std::string report_markdown(const ReportModel& model) {
   const Presentation shown = present(model);
   std::string text = "# " + release_name(shown) + " of " + plain(shown.title) + "\n\n";
   if (!shown.headline.empty()) text += "**" + plain(shown.headline) + "**\n\n";
-  text += "Random noise was added to each number. Hidden: " + plain(hidden_text(shown)) + ".\n";
+  const bool numbers =
+      std::any_of(shown.statistics.begin(), shown.statistics.end(), [](const PresentedStatistic& statistic) {
+        return statistic.shape != Shape::choices;
+      });
+  text += std::string(numbers ? "Random noise was added to each number." : "What is named was chosen with random noise.") + " Hidden: " + plain(hidden_text(shown)) + ".\n";
   if (shown.where) text += "\nRows that count: where " + plain(*shown.where) + "\n";
   for (const PresentedWarning& warning : shown.warnings) {
     text += "\n> ▲ **" + plain(titles(shown, warning)) + "**: " + plain(warning_text(warning)) + ".\n";
