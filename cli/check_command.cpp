@@ -95,14 +95,14 @@ class Readiness {
 
   static std::string afford(const Plan& plan) {
     plan.require_affordable();
-    return "epsilon " + short_number(plan.epsilon()) + " of " +
-           short_number_down(plan.specification().budget.amount.value);
+    const PrivacyBudget& budget = plan.specification().budget;
+    return in_words(budget.measure, plan.cost()) + " of " + short_number_down(budget.amount.value);
   }
 
   static std::string pay(const Plan& plan, const Ledger& ledger) {
-    if (plan.epsilon() > 0) ledger.check(plan.specification().identity(), plan.epsilon());
-    return "epsilon " + short_number(plan.epsilon()) + " of the " +
-           short_number_down(ledger.balance().remaining) + " left";
+    check_ledger(plan, ledger);
+    return in_words(plan.specification().budget.measure, plan.cost()) + " of the " +
+           short_number_down(ledger.balance().remaining.value) + " left";
   }
 
   void check_columns(const Specification& specification, const std::optional<Ledger>& ledger) {

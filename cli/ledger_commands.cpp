@@ -1,6 +1,7 @@
 // snapdp ledger create, show, anchor and verify.
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "accounting.h"
 #include "argument_file.h"
@@ -133,7 +134,9 @@ std::string balance_lines(const Ledger& ledger, const LedgerBalance& balance) {
 std::string names(const LedgerEntry& entry) {
   constexpr std::size_t longest = 60;
   std::string text;
+  std::string last;  // the parts of one statistic have its name
   for (const LedgerCharge& charge : entry.charges) {
+    if (std::exchange(last, charge.name) == charge.name) continue;
     const std::string next = (text.empty() ? "" : ", ") + charge.name;
     if (!text.empty() && text.size() + next.size() > longest) return text + ", ...";
     text += next;

@@ -70,15 +70,18 @@ void show_plan(const PlanArguments& arguments) {
     write_standard_output(arguments.json ? plan.to_json() : plan.to_table(view));
   }
   plan.require_affordable();
-  if (ledger && plan.epsilon() > 0) ledger->check(plan.specification().identity(), plan.epsilon());
+  if (ledger) check_ledger(plan, *ledger);
 }
 
 bool confirm(const Plan& plan, const Ledger& ledger) {
   write_standard_error(
       plan.to_table({.style = report_style_of_standard_error(), .ledger = ledger.balance()}) + "\n");
   if (plan.epsilon() == 0) return ask("Release?");
-  return ask("Release, and debit epsilon " + short_number(plan.epsilon()) + " from " +
-             quoted_path(ledger.path().string()) + " (" + short_number_down(ledger.balance().remaining) +
+  const PrivacyMeasure measure = plan.specification().budget.measure;
+  const PrivacyAmount left = ledger.balance().remaining;
+  return ask("Release, and debit " + in_words(measure, plan.cost()) + " from " +
+             quoted_path(ledger.path().string()) + " (" +
+             (measure == PrivacyMeasure::pure ? short_number_down(left.value) : in_words_down(measure, left)) +
              " remaining)?");
 }
 

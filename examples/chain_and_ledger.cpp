@@ -25,5 +25,5 @@ int main(int argc, char** argv) {
   const Release released = mean_age.release(rows, accountant);  // debits the file, durably, then draws
 
   std::cout << "mean age: " << to_string(released.values[0]) << "\n"
-            << "left in the ledger: " << to_string(accountant.receipt()->remaining) << "\n";
+            << "left in the ledger: " << to_string(accountant.receipt()->remaining.value) << "\n";
 }

@@ -32,6 +32,6 @@ int main(int argc, char** argv) {
   const auto table = open_duckdb_source({.path = (folder / "visits.csv").string()});
   const Release release = both.release(*table, accountant);
   std::cout << "minutes: " << to_string(release.values[0]) << ", visits: " << to_string(release.values[1])
-            << ", left: " << to_string(accountant.receipt()->remaining) << "\n";
+            << ", left: " << to_string(accountant.receipt()->remaining.value) << "\n";
   return ledger.balance().spent == Rational(3, 4) ? 0 : 1;
 }

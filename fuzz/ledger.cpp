@@ -39,7 +39,7 @@ class Workshop {
 
   std::filesystem::path path() const { return folder_ / "fuzz.ledger"; }
   const std::string& sound() const { return sound_; }
-  const Rational& spent() const { return spent_; }
+  const PrivacyAmount& spent() const { return spent_; }
 
   void write(const std::string& bytes) const {
     std::filesystem::remove(path());
@@ -51,19 +51,19 @@ class Workshop {
  private:
   std::filesystem::path folder_;
   std::string sound_;
-  Rational spent_;
+  PrivacyAmount spent_;
 };
 
 // What a ledger says about itself agrees.
 void check_balance(const LedgerBalance& balance) {
-  SNAPDP_FUZZ_CHECK(balance.spent >= 0 && balance.remaining >= 0);
-  SNAPDP_FUZZ_CHECK(balance.spent + balance.remaining == balance.budget);
+  SNAPDP_FUZZ_CHECK(balance.budget.exceeded_by(balance.spent).empty());
+  SNAPDP_FUZZ_CHECK(balance.spent + balance.remaining == balance.budget.limit());
 }
 
 void check_verified(const Ledger& ledger, const LedgerBalance& balance) {
-  Rational total = 0;
+  PrivacyAmount total;
   for (const LedgerEntry& entry : ledger.entries()) {
-    total += entry.epsilon;
+    total = total + entry.cost;
     SNAPDP_FUZZ_CHECK(entry.spent == total);
     ledger.specification(entry.release);
     SNAPDP_FUZZ_CHECK(ledger.report(entry.release).has_value() == entry.reported);
@@ -74,8 +74,9 @@ void check_verified(const Ledger& ledger, const LedgerBalance& balance) {
 // A debit is visible at once and ever after.
 void check_debit(const std::filesystem::path& path, Ledger& ledger, const LedgerBalance& before) {
   const LedgerReceipt paid = ledger.debit(ledger.identity(), {{"fuzz", Rational(1, 64)}}, "text");
-  SNAPDP_FUZZ_CHECK(paid.spent == before.spent + Rational(1, 64));
-  SNAPDP_FUZZ_CHECK(paid.spent <= before.budget);
+  const PrivacyAmount cost = PrivacyLoss(Rational(1, 64)).in(before.budget.measure);
+  SNAPDP_FUZZ_CHECK(paid.cost == cost && paid.spent == before.spent + cost);
+  SNAPDP_FUZZ_CHECK(before.budget.exceeded_by(paid.spent).empty());
   SNAPDP_FUZZ_CHECK(Ledger::open(path).balance().spent == paid.spent);
 }
 

@@ -79,15 +79,18 @@ void LedgerFile::initialize(const std::filesystem::path& path, const Genesis& ge
                                       "budget, created, nonce, hash") +
                               (others ? ", measure) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                                       : ") VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  // Bound texts must live until the step.
+  const std::string neighbors = to_string(genesis.identity.neighbors);
+  const std::string measure = to_string(genesis.measure);
   row.bind(1, genesis.identity.dataset)
-      .bind(2, to_string(genesis.identity.neighbors))
+      .bind(2, neighbors)
       .bind(3, genesis.identity.privacy_unit)
       .bind(4, genesis.declaration)
       .bind(5, genesis.budget)
       .bind(6, genesis.created)
       .bind_blob(7, genesis.nonce)
       .bind_blob(8, hash);
-  if (others) row.bind(9, to_string(genesis.measure));
+  if (others) row.bind(9, measure);
   row.step();
   Statement(database, "INSERT INTO head (one, records, releases, spent, hash) VALUES (1, 0, 0, ?, ?)")
       .bind(1, ledger_format::amount_text(genesis.measure, {}))

@@ -285,7 +285,8 @@ class PlanTable {
       text += paragraph(
           "Accuracy: the released value lies this near the exact one" +
           std::string(same_alpha_ ? " with probability " + confidence(parse_exact(alpha_, "alpha")) : "") +
-          ". Half of it costs twice as much.");
+          (model_.measure.measure == PrivacyMeasure::zcdp ? ". Half of it costs four times as much."
+                                                          : ". Half of it costs twice as much."));
     return text.empty() ? "" : "\n" + text;
   }
 

@@ -49,21 +49,6 @@ void require_measure(const Plan& plan, const Ledger& ledger) {
                   "; nothing was debited. Give [budget] " + keys(kept));
 }
 
-void check_ledger(const Plan& plan, const Ledger& ledger, std::size_t report_bytes) {
-  require_measure(plan, ledger);
-  const LedgerIdentity identity = plan.specification().identity();
-  if (plan.epsilon() > 0) {
-    ledger.check(identity, charges(plan), plan.specification().text, report_bytes);
-  } else if (ledger.identity() != identity) {
-    throw Error(ErrorCode::budget_refused, "ledger",
-                quoted_path(ledger.path().string()) + ": the ledger is for dataset " +
-                    quoted_text(ledger.identity().dataset) + " with " +
-                    to_string(ledger.identity().neighbors) + " neighbors, not for " +
-                    quoted_text(identity.dataset) + " with " + to_string(identity.neighbors) +
-                    " neighbors; use the ledger of this dataset");
-  }
-}
-
 // What the ledger debits is at least what the code that runs can lose: refuses a plan whose certificates do not show it.
 void check_certificates(const Plan& plan) {
   for (const PlannedStatistic& statistic : plan.statistics()) {
@@ -256,6 +241,21 @@ Specification in_force(const Specification& specification, const Ledger& ledger)
 }
 
 }  // namespace
+
+void check_ledger(const Plan& plan, const Ledger& ledger, std::size_t report_bytes) {
+  require_measure(plan, ledger);
+  const LedgerIdentity identity = plan.specification().identity();
+  if (plan.epsilon() > 0) {
+    ledger.check(identity, charges(plan), plan.specification().text, report_bytes);
+  } else if (ledger.identity() != identity) {
+    throw Error(ErrorCode::budget_refused, "ledger",
+                quoted_path(ledger.path().string()) + ": the ledger is for dataset " +
+                    quoted_text(ledger.identity().dataset) + " with " +
+                    to_string(ledger.identity().neighbors) + " neighbors, not for " +
+                    quoted_text(identity.dataset) + " with " + to_string(identity.neighbors) +
+                    " neighbors; use the ledger of this dataset");
+  }
+}
 
 std::filesystem::path declared_path(const Specification& specification, const Ledger& ledger) {
   const std::optional<Declaration> declared = Declaration::of(ledger);

@@ -75,7 +75,7 @@ class DeclaredTypesTest : public testing::Test {
         Ledger::create(book, {"people", Neighbors::add_remove, "pid"}, Rational(Integer(1'000'000'000)));
     const Released released = release(Specification::parse(text, "s.toml"), ledger,
                                       [&](const Declaration&) { return open_duckdb_source({.path = file}); });
-    spent_ = ledger.balance().spent;
+    spent_ = ledger.balance().spent.value;
     return nlohmann::json::parse(released.report.json());
   }
 

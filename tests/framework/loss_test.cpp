@@ -87,7 +87,7 @@ TEST(Loss, AddsUpPartByPart) {
   EXPECT_EQ(larger(priced, PrivacyLoss(Rational(1, 4))).in(PrivacyMeasure::approximate),
             PrivacyAmount(Rational(5, 4), number("1e-7")));
   EXPECT_EQ(larger(priced, by_rho).gaussian_cost, std::nullopt);
-  EXPECT_EQ(larger(Rational(1, 4), Rational(1, 2)), Rational(1, 2));
+  EXPECT_EQ(larger(PrivacyLoss(Rational(1, 4)), PrivacyLoss(Rational(1, 2))), Rational(1, 2));
 }
 
 TEST(Budget, MustBeOne) {

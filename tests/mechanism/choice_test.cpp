@@ -341,7 +341,7 @@ Rational miss(const Choice& choice, const std::vector<Rational>& scores, const R
 
 TEST(Choice, AccuracyHoldsAndIsTheLeast) {
   std::mt19937_64 random(2);
-  for (const std::size_t candidates : {2, 3, 10, 200}) {
+  for (const std::size_t candidates : {2U, 3U, 10U, 200U}) {
     for (const Rational& alpha : {Rational(1, 20), Rational(1, 3), number("1e-9"), Rational(3, 4)}) {
       const Choice choice({.epsilon = Rational(1, 2), .sensitivity = 1});
       const Rational a(choice.accuracy(candidates, alpha));

@@ -220,7 +220,7 @@ TEST(Selection, ABatchIsItsDecisionsOneByOne) {
   for (std::size_t i = 0; i < units.size(); ++i) {
     RecordedTape one({words[i]});
     EXPECT_EQ(shown[i], selection.replay(units[i], one));
-    count += shown[i] ? 1 : 0;
+    count += shown[i] ? 1U : 0U;
   }
   EXPECT_GT(count, 1000);
   EXPECT_LT(count, 4000);
@@ -246,7 +246,7 @@ TEST(Selection, TheSamplerFollowsItsLaw) {
     std::fill(units.begin(), units.end(), n);
     selection.select(units, std::span(shown.get(), draws), thread_generator());
     std::size_t count = 0;
-    for (std::size_t i = 0; i < draws; ++i) count += shown[i] ? 1 : 0;
+    for (std::size_t i = 0; i < draws; ++i) count += shown[i] ? 1U : 0U;
     const Integer place(static_cast<unsigned long>(n));
     const double p = to_double_nearest(selection.law().probability(place).low);
     EXPECT_TRUE(may_happen(count, draws, p, false_alarm)) << n << ": " << count << " of " << p;

@@ -244,9 +244,9 @@ TEST(CompositionBounds, WithoutDeltaItIsTheSum) {
   EXPECT_EQ(optimal_composition(releases, 0).at_least, Rational(73, 30));
   EXPECT_EQ(zcdp_to_epsilon(zcdp_composition(releases), 0), std::nullopt);
   EXPECT_EQ(zcdp_composition(releases), Rational(7, 18) + Rational(1, 200));
-  EXPECT_EQ(basic_composition({}), 0);
-  EXPECT_EQ(optimal_composition({}, Rational(1, 2)).epsilon, 0);
-  EXPECT_EQ(optimal_composition({}, 0).epsilon, 0);
+  EXPECT_EQ(basic_composition(std::vector<EqualReleases>{}), 0);
+  EXPECT_EQ(optimal_composition(std::vector<EqualReleases>{}, Rational(1, 2)).epsilon, 0);
+  EXPECT_EQ(optimal_composition(std::vector<EqualReleases>{}, 0).epsilon, 0);
 }
 
 TEST(CompositionBounds, NeverLeaveZeroAndTheSumWhateverTheSizes) {

@@ -236,7 +236,7 @@ class LedgerFaultTest : public testing::Test {
       ++stood_;
     }
     // Life goes on.
-    EXPECT_EQ(ledger.debit(household, charge(balance.remaining), "").remaining, 0) << what;
+    EXPECT_EQ(ledger.debit(household, charge(balance.remaining.value), "").remaining, 0) << what;
     ledger.verify();
   }
 

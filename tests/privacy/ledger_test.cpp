@@ -193,7 +193,7 @@ TEST_F(LedgerTest, TotalsThatWouldGrowWithoutBoundAreRefused) {
     }
   }
   EXPECT_EQ(granted, 2);
-  EXPECT_LT(ledger.balance().spent, Rational(1, 1000));
+  EXPECT_LT(ledger.balance().spent.value, Rational(1, 1000));
   // In one debit as well: thousands of them would take forever to add.
   std::vector<LedgerCharge> charges;
   for (std::size_t i = 0; i < Ledger::max_charges; ++i)

@@ -307,7 +307,7 @@ TEST_F(LedgerAccountantTest, AGeneratorThatFailsCostsNothing) {
     Ledger ledger = create(identity);
     LedgerAccountant accountant(ledger, identity, name);
     release(accountant);  // leaves words in the buffer, which would hide the failure
-    const Rational spent = ledger.balance().spent;
+    const Rational spent = ledger.balance().spent.value;
     {
       const FailingGenerator failing(0);
       try {

@@ -75,14 +75,14 @@ class AfterDebit {
   void release_once(RandomSpecification& random) {
     const LedgerIdentity identity = random.identity();
     Ledger& book = ledger(identity);
-    const Rational before = book.balance().spent;
+    const Rational before = book.balance().spent.value;
     const Specification specification = Specification::parse(text_, "s.toml");
     std::optional<Released> released;
     try {
       released = release(specification, book,
                          [&](const Declaration&) { return std::make_unique<MemorySource>(random.source()); });
     } catch (const Error& error) {
-      require(book.balance().spent == before, std::string("refused after the debit: ") + error.what());
+      require(book.balance().spent.value == before, std::string("refused after the debit: ") + error.what());
       // The total may have become too long a fraction; the next specification gets another ledger.
       if (error.code() == ErrorCode::budget_refused)
         ledgers_.erase(to_string(identity.neighbors) + identity.privacy_unit);
@@ -97,7 +97,7 @@ class AfterDebit {
     require(released->not_stored.empty(), "kept in the ledger: " + released->not_stored);
     const std::string table = released->report.to_table();
     if (!released->release) return;
-    require(book.balance().spent > before, "a release is paid for");
+    require(book.balance().spent.value > before, "a release is paid for");
     const std::optional<std::string> kept = book.report(*released->release);
     require(kept == released->report.json(), "the ledger keeps what was released");
     require(Report::from_json(*kept).to_table() == table, "what is kept is shown as it was");

@@ -70,7 +70,7 @@ class AfterDebitTest : public testing::Test {
 
   // Runs that must be refused with nothing debited.
   Error refusal(const std::string& text, const ReleaseOptions& options = {}) {
-    const Rational before = ledger_.balance().spent;
+    const Rational before = ledger_.balance().spent.value;
     const Error error = error_of([&] { run(text, options); });
     EXPECT_EQ(ledger_.balance().spent, before);
     return error;
@@ -283,7 +283,7 @@ TEST_F(AfterDebitTest, AFileThatMayNotGrowCostsNothing) {
   for (rlim_t more = 0; more < 2'000'000; more += 100'000) {
     const rlimit limit{now + more, before.rlim_max};
     ::setrlimit(RLIMIT_FSIZE, &limit);  // not ignored: a write beyond it would end the process
-    const Rational spent = ledger_.balance().spent;
+    const Rational spent = ledger_.balance().spent.value;
     try {
       EXPECT_EQ(run(text).not_stored, "");
       ++released;

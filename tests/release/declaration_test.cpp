@@ -329,7 +329,7 @@ TEST_F(DeclaredLedgerTest, IsInForceInARelease) {
   delimiter.reset();
   EXPECT_EQ(release(Specification::parse(own + keyed, "q.toml"), book, open).release, 2);
   EXPECT_EQ(delimiter, ';');
-  const Rational before = book.balance().spent;
+  const Rational before = book.balance().spent.value;
   const Error error = error_of(
       [&] { release(Specification::parse(own + "delimiter = \"?\"\n" + keyed, "q.toml"), book, open); });
   EXPECT_EQ(error.code(), ErrorCode::budget_refused);

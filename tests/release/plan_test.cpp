@@ -638,7 +638,7 @@ TEST(Plan, WeightsShareWhatIsLeft) {
   EXPECT_LE(thirds.epsilon(), 10);
   EXPECT_GT(thirds.epsilon(), 10 - Rational(1, 1L << 58));
   for (const PlannedStatistic& planned : thirds.statistics())
-    EXPECT_EQ(Rational(planned.epsilon * Rational(Integer(1) << 60)).get_den(), 1);
+    EXPECT_EQ(Rational(planned.cost.value * Rational(Integer(1) << 60)).get_den(), 1);
   EXPECT_EQ(
       refusal(add_remove_head, statistic("a", count + "weight = 1") + statistic("b", count + "epsilon = 10"))
           .parameter(),
@@ -870,8 +870,8 @@ TEST(Plan, IntegerSumsOfPrecisionModeErrByIntegers) {
       const PlannedStatistic& planned = integers.statistics()[0];
       EXPECT_LE(planned.accuracy->tight, *planned.specification.accuracy);
       // Outputs are rounded once to doubles about the middle, which may cost a step what the integers gained.
-      EXPECT_LE(planned.epsilon, reals.statistics()[0].cost.value);
-      const Rational less = planned.epsilon - Grid(-60).spacing().rational();
+      EXPECT_LE(planned.cost.value, reals.statistics()[0].cost.value);
+      const Rational less = planned.cost.value - Grid(-60).spacing().rational();
       const Plan cheaper = plan_of(
           head, statistic("x", replaced(keys, "accuracy = ", "epsilon = \"" + less.get_str() + "\" # ")));
       EXPECT_GT(cheaper.statistics()[0].accuracy->tight, *planned.specification.accuracy)

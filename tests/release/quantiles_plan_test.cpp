@@ -56,9 +56,9 @@ TEST(QuantilesPlan, AccuracyIsInRowsOrAShareOfThem) {
     EXPECT_GT(rows.rank_error, 99.5);
     EXPECT_FALSE(rows.accuracy);
     const PlannedStatistic share = planned(where + median("accuracy = \"1/100\""));
-    EXPECT_EQ(share.epsilon, rows.epsilon);
+    EXPECT_EQ(share.cost.value, rows.cost.value);
     // A little less will not do.
-    const Rational less = rows.epsilon * Rational(998, 1000);
+    const Rational less = rows.cost.value * Rational(998, 1000);
     EXPECT_GT(planned(where + median("epsilon = \"" + less.get_str() + "\"")).rank_error, 100);
   }
   const std::string precision = median("accuracy = 100\nmode = \"precision\"");

@@ -101,7 +101,7 @@ class ReleaseTest : public testing::Test {
   // The error of a run that must fail without having cost anything.
   Error refusal(const std::string& text, const MemorySource& source) {
     ledger(text.find("add-remove") != std::string::npos ? Neighbors::add_remove : Neighbors::change_one);
-    const Rational before = ledger_->balance().spent;
+    const Rational before = ledger_->balance().spent.value;
     try {
       run(text, source);
     } catch (const Error& error) {

@@ -343,7 +343,7 @@ class Campaign {
       Ledger ledger = Ledger::open(path_);
       const LedgerBalance balance =
           ledger.verify(anchor_ ? std::vector<LedgerAnchor>{*anchor_} : std::vector<LedgerAnchor>{});
-      const Rational exact = balance.spent * budget_units;
+      const Rational exact = balance.spent.value * budget_units;
       require(exact.get_den() == 1, "what is spent is made of what was debited");
       const int spent = static_cast<int>(exact.get_num().get_si());
       require(spent >= visible_->spent,

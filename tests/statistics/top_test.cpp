@@ -66,7 +66,7 @@ struct Worst {
 
 TEST(MakeTop, ExactLossOfAllNeighbors) {
   const Rational limit = exponential(1).high;
-  for (const std::size_t count : {1, 2}) {
+  for (const std::size_t count : {1U, 2U}) {
     const Measurement added = counts() >> make_top({.epsilon = 1, .count = count});
     const Measurement replaced = counts(3) >> make_top({.epsilon = 1, .count = count});
     EXPECT_EQ(added.choice().sensitivity(), 1);
@@ -106,8 +106,8 @@ TEST(MakeTop, LossAndAccuracy) {
   EXPECT_EQ(three.loss(3), Rational(1, 2));
   EXPECT_EQ(three.loss(1), Rational(1, 6));
   EXPECT_EQ(three.price(), Rational(1, 2));
-  EXPECT_TRUE(three.privacy().holds(3, three.price()));
-  EXPECT_FALSE(three.privacy().holds(3, three.price() * Rational(999, 1000)));
+  EXPECT_TRUE(three.privacy().holds(3, three.price().epsilon));
+  EXPECT_FALSE(three.privacy().holds(3, three.price().epsilon * Rational(999, 1000)));
   // Of whole numbers: one less than the next one above the real accuracy, or equal to it.
   const Rational real(three.choice().accuracy(3, 0.05));
   const Rational whole(three.accuracy(0.05).tight);

@@ -60,6 +60,10 @@ struct Released {
 // Opens the data as the declaration in force says. Called after the ledger has agreed.
 using OpenSource = std::function<std::unique_ptr<Source>(const Declaration&)>;
 
+// Throws budget_refused if the ledger would refuse the plan now: it is for something else, counts in another
+// measure, or has too little left; or has no room for a report of so many bytes. Changes nothing.
+void check_ledger(const Plan& plan, const Ledger& ledger, std::size_t report_bytes = 0);
+
 // Where the data lie: where the ledger's declaration says or, when the ledger has none, nowhere. Throws
 // budget_refused when the specification names another file, because only the declaration's author may. For
 // whoever does not hold the file himself.
