@@ -164,14 +164,12 @@ TextTable Accounting::table() const {
 
 void add_compose(CLI::App& tool, Commands& commands) {
   const auto arguments = std::make_shared<ComposeArguments>();
-  CLI::App* command =
-      tool.add_subcommand("compose", "What several releases cost together, at a delta.");
+  CLI::App* command = tool.add_subcommand("compose", "What several releases cost together, at a delta.");
   command
       ->add_option("--epsilons", arguments->epsilons,
                    "The losses, separated by commas; 0.1x100 stands for a hundred of 0.1")
       ->type_name("E[xN],...");
-  command
-      ->add_option("--rho", arguments->rho, "That of all Gaussian noise together, the sum of their rhos")
+  command->add_option("--rho", arguments->rho, "That of all Gaussian noise together, the sum of their rhos")
       ->type_name("R");
   command->add_option("--delta", arguments->delta, "The probability that the bound fails: 0 <= delta < 1")
       ->type_name("D")

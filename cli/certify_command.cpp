@@ -9,8 +9,8 @@
 #include "release/shared/suggestion.h"
 #include "release/shared/text_table.h"
 #include "snapdp/error.h"
-#include "snapdp/privacy/certificate.h"
 #include "snapdp/mechanism/gaussian_loss.h"
+#include "snapdp/privacy/certificate.h"
 
 namespace snapdp::cli {
 

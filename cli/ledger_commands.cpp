@@ -60,8 +60,9 @@ PrivacyBudget CreateArguments::budget() const {
   const Rational failing = delta.empty() ? Rational(0) : parse_rational(delta, "--delta");
   if (!rho.empty()) {
     if (delta.empty()) {
-      throw Error(ErrorCode::invalid_argument, "--delta",
-                  "--delta is missing: a budget of rho is read as an epsilon at a delta, such as 1e-6; give it");
+      throw Error(
+          ErrorCode::invalid_argument, "--delta",
+          "--delta is missing: a budget of rho is read as an epsilon at a delta, such as 1e-6; give it");
     }
     return {PrivacyMeasure::zcdp, {parse_rational(rho, "--rho"), failing}};
   }
@@ -76,7 +77,8 @@ PrivacyBudget CreateArguments::budget() const {
 // What all releases together come to at most, of a budget of rho.
 std::string read_as_epsilon(const PrivacyBudget& budget, const PrivacyAmount& spent) {
   const std::optional<Rational> epsilon = zcdp_to_epsilon(spent.value, budget.amount.delta - spent.delta);
-  return epsilon ? "epsilon " + short_number(*epsilon) + " at delta " + short_number(budget.amount.delta) : "";
+  return epsilon ? "epsilon " + short_number(*epsilon) + " at delta " + short_number(budget.amount.delta)
+                 : "";
 }
 
 void create(const CreateArguments& arguments) {
@@ -160,7 +162,8 @@ Json charge_json(const LedgerCharge& charge) {
   if (loss.epsilon != 0) json["epsilon"] = to_string(loss.epsilon);
   if (loss.delta != 0) json["delta"] = to_string(loss.delta);
   if (loss.rho != 0) json["rho"] = to_string(loss.rho);
-  if (loss.gaussian_cost) json["gaussian_cost"] = amount_json(PrivacyMeasure::approximate, *loss.gaussian_cost);
+  if (loss.gaussian_cost)
+    json["gaussian_cost"] = amount_json(PrivacyMeasure::approximate, *loss.gaussian_cost);
   return json;
 }
 
@@ -205,7 +208,8 @@ void show_all(const Ledger& ledger, const std::string& delta, bool json) {
       const auto shown = [&](const PrivacyAmount& amount) {
         return pure ? short_number(amount.value) : in_words(measure, amount);
       };
-      table.add({std::to_string(entry.release), entry.time, shown(entry.cost), shown(entry.spent), entry.label, names(entry), entry.reported ? "kept" : "none"});
+      table.add({std::to_string(entry.release), entry.time, shown(entry.cost), shown(entry.spent),
+                 entry.label, names(entry), entry.reported ? "kept" : "none"});
     }
     text += "\n" + table.to_string(style_of_standard_output());
   }
@@ -299,9 +303,10 @@ void add_create(CLI::App& ledger, Commands& commands) {
       ->type_name("R")
       ->excludes(epsilon);
   command
-      ->add_option("--delta", arguments->delta,
-                   "With --epsilon: a delta, of which releases may spend too; with --rho: where rho is read as "
-                   "an epsilon")
+      ->add_option(
+          "--delta", arguments->delta,
+          "With --epsilon: a delta, of which releases may spend too; with --rho: where rho is read as "
+          "an epsilon")
       ->type_name("D");
   commands[command] = {[arguments] { create(*arguments); },
                        "  snapdp ledger create people.ledger people.toml --epsilon 2\n"

@@ -79,10 +79,11 @@ bool confirm(const Plan& plan, const Ledger& ledger) {
   if (plan.epsilon() == 0) return ask("Release?");
   const PrivacyMeasure measure = plan.specification().budget.measure;
   const PrivacyAmount left = ledger.balance().remaining;
-  return ask("Release, and debit " + in_words(measure, plan.cost()) + " from " +
-             quoted_path(ledger.path().string()) + " (" +
-             (measure == PrivacyMeasure::pure ? short_number_down(left.value) : in_words_down(measure, left)) +
-             " remaining)?");
+  return ask(
+      "Release, and debit " + in_words(measure, plan.cost()) + " from " +
+      quoted_path(ledger.path().string()) + " (" +
+      (measure == PrivacyMeasure::pure ? short_number_down(left.value) : in_words_down(measure, left)) +
+      " remaining)?");
 }
 
 // Where the rows, or what became of them elsewhere, are: an option, or else what the declaration says.

@@ -34,11 +34,11 @@
 #include "snapdp/version.h"
 
 #if __has_include("snapdp/privacy/ledger.h")
+#include "snapdp/mechanism/gaussian_loss.h"
 #include "snapdp/privacy/audit.h"
 #include "snapdp/privacy/certificate.h"
 #include "snapdp/privacy/composition_bounds.h"
 #include "snapdp/privacy/dilation.h"
-#include "snapdp/mechanism/gaussian_loss.h"
 #include "snapdp/privacy/ledger.h"
 #endif
 #if __has_include("snapdp/release/release.h")

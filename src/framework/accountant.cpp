@@ -31,8 +31,7 @@ void InMemoryAccountant::debit(const Debit& debit) {
     throw Error(ErrorCode::budget_refused, over,
                 over + ": the release costs " + in_words(budget_.measure, cost) + ", the budget has " +
                     in_words_down(budget_.measure, remaining()) + " left of " +
-                    in_words_down(budget_.measure, budget_.limit()) +
-                    "; nothing was debited. Ask for less");
+                    in_words_down(budget_.measure, budget_.limit()) + "; nothing was debited. Ask for less");
   }
   metric_ = debit.metric;
   unit_ = debit.unit;

@@ -161,7 +161,8 @@ class One final : public Composition::Node {
  public:
   explicit One(const Measurement& measurement)
       : Node(measurement.aggregation().input_domain(), measurement.input_metric(), measurement.distance(),
-             measurement.measure(), measurement.privacy(), measurement.price(), measurement.aggregation().description()),
+             measurement.measure(), measurement.privacy(), measurement.price(),
+             measurement.aggregation().description()),
         measurement_(measurement) {}
 
   void fold(const Chunk& rows, const Transformation* before, std::vector<ExactPart>& parts) const override {
@@ -182,8 +183,7 @@ class Sequential final : public Composition::Node {
  public:
   explicit Sequential(Nodes parts)
       : Node(parts[0]->domain(), parts[0]->metric(), parts[0]->distance(), measure_of(parts),
-             sum_of_losses(relations_of(parts)),
-             sum_of_prices(parts), "all of " + listed(parts)),
+             sum_of_losses(relations_of(parts)), sum_of_prices(parts), "all of " + listed(parts)),
         parts_(std::move(parts)) {}
 
   std::string unit() const override { return parts_[0]->unit(); }
@@ -208,8 +208,8 @@ class Parallel final : public Composition::Node {
   Parallel(const VectorDomain& domain, Nodes parts, std::vector<Transformation> selections,
            const std::string& description)
       : Node(domain, symmetric_distance(), parts[0]->distance(), measure_of(parts),
-             loss_relation([relations = relations_of(parts), pure = measure_of(parts) == PrivacyMeasure::pure](
-                               const Rational& d_in) {
+             loss_relation([relations = relations_of(parts),
+                            pure = measure_of(parts) == PrivacyMeasure::pure](const Rational& d_in) {
                // Group privacy: d rows lose d times an epsilon, and d^2 times a rho (Bun and Steinke 2016,
                // Proposition 1.9), at worst all in one part.
                Rational largest = 0;
@@ -243,8 +243,7 @@ class PostProcessed final : public Composition::Node {
   using Function = std::function<std::vector<Dyadic>(std::vector<Dyadic>)>;
   PostProcessed(std::shared_ptr<const Node> release, Function function, const std::string& name)
       : Node(release->domain(), release->metric(), release->distance(), release->measure(),
-             release->privacy(), release->price(),
-             name + " of " + release->description()),
+             release->privacy(), release->price(), name + " of " + release->description()),
         release_(std::move(release)),
         function_(std::move(function)) {}
 
@@ -526,9 +525,8 @@ Composition make_on_table(const RowSelection& selection, std::vector<TablePart> 
                       to_string(measurement.input_metric()) + "; use one metric for all");
     }
     const Relation privacy = converted(measurement.privacy(), measurement.measure(), measure);
-    relations.push_back(selection.unit
-                            ? Relation::chain(limit_for(*selection.unit, part).stability(), privacy)
-                            : privacy);
+    relations.push_back(
+        selection.unit ? Relation::chain(limit_for(*selection.unit, part).stability(), privacy) : privacy);
     asked += measurement.price();
     description += (description.empty() ? "" : "; ") + measurement.aggregation().description();
   }

@@ -108,12 +108,12 @@ Mechanism mechanism_for(const Aggregation& aggregation, const NoiseOptions& opti
   const Rational sensitivity = positive_sensitivity(aggregation, options.distance);
   const StatisticDomain& statistic = aggregation.output_domain();
   MechanismOptions mechanism{.epsilon = options.epsilon.value(),
-                                   .sensitivity = to_dyadic(sensitivity, "sensitivity"),
-                                   .grid = options.grid,
-                                   .integer = statistic.integer && options.noise != NoiseKind::notes,
-                                   .noise = options.noise,
-                                   .precision = options.precision,
-                                   .coordinates = differing(statistic, sensitivity)};
+                             .sensitivity = to_dyadic(sensitivity, "sensitivity"),
+                             .grid = options.grid,
+                             .integer = statistic.integer && options.noise != NoiseKind::notes,
+                             .noise = options.noise,
+                             .precision = options.precision,
+                             .coordinates = differing(statistic, sensitivity)};
   if (options.noise == NoiseKind::gaussian) {
     const Rational squared = aggregation.squared_sensitivity(neighbor_distance(options.distance));
     mechanism.scale = gaussian_scale_for(squared, options);

@@ -82,8 +82,8 @@ PrivacyAmount require_amount(const PrivacyAmount& amount, const std::string& uni
 }
 
 PrivacyLoss require_loss(const PrivacyLoss& loss) {
-  PrivacyLoss sound = PrivacyLoss::approximate(require_number(loss.epsilon, "epsilon"),
-                                               require_number(loss.delta, "delta"));
+  PrivacyLoss sound =
+      PrivacyLoss::approximate(require_number(loss.epsilon, "epsilon"), require_number(loss.delta, "delta"));
   sound.rho = require_number(loss.rho, "rho");
   if (loss.gaussian_cost && sound.rho > 0)
     sound.gaussian_cost = require_amount(*loss.gaussian_cost, "epsilon");
@@ -125,7 +125,8 @@ void require_affordable(const std::filesystem::path& path, const LedgerState& st
                     left_in_words(measure, state.budget.limit()) + "; nothing was debited. " +
                     (some ? "Ask for at most that in total" : "No further release of this data is possible"));
   }
-  for (const auto& [number, unit] : {std::pair(after.value, unit_of(measure)), std::pair(after.delta, std::string("delta"))}) {
+  for (const auto& [number, unit] :
+       {std::pair(after.value, unit_of(measure)), std::pair(after.delta, std::string("delta"))}) {
     if (ledger_format::number_text(number).size() <= Ledger::max_number_digits) continue;
     throw Error(ErrorCode::budget_refused, unit,
                 unit + " = " + short_number(unit == "delta" ? cost.delta : cost.value) +
@@ -141,7 +142,7 @@ PrivacyAmount cost_of(const PrivacyLoss& loss, PrivacyMeasure measure) {
   } catch (const Error& error) {
     throw Error(ErrorCode::budget_refused, error.parameter(),
                 std::string(error.what()) + ". This ledger's budget is " +
-                    (measure == PrivacyMeasure::pure ? "a pure epsilon"
+                    (measure == PrivacyMeasure::pure   ? "a pure epsilon"
                      : measure == PrivacyMeasure::zcdp ? "a rho"
                                                        : "an epsilon and a delta") +
                     "; nothing was debited");
@@ -302,8 +303,7 @@ LedgerReceipt Ledger::debit(const LedgerIdentity& identity, const std::vector<Le
     state.spent = state.spent + order.cost;
     order.record.release = ++state.releases;
     file_->append(state, order.record);
-    return LedgerReceipt{order.record.release, order.cost, state.spent,
-                         state.budget.remaining(state.spent)};
+    return LedgerReceipt{order.record.release, order.cost, state.spent, state.budget.remaining(state.spent)};
   });
 }
 

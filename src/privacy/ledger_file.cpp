@@ -75,10 +75,11 @@ void LedgerFile::initialize(const std::filesystem::path& path, const Genesis& ge
   }
   const Hash hash = hash_of(genesis);
   const bool others = genesis.version == ledger_format::version_of_others;
-  Statement row(database, std::string("INSERT INTO ledger (one, dataset, neighbors, privacy_unit, declaration, "
-                                      "budget, created, nonce, hash") +
-                              (others ? ", measure) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                                      : ") VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  Statement row(database,
+                std::string("INSERT INTO ledger (one, dataset, neighbors, privacy_unit, declaration, "
+                            "budget, created, nonce, hash") +
+                    (others ? ", measure) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                            : ") VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)"));
   // Bound texts must live until the step.
   const std::string neighbors = to_string(genesis.identity.neighbors);
   const std::string measure = to_string(genesis.measure);
@@ -211,8 +212,9 @@ void LedgerFile::read_genesis(LedgerState& state) {
   if (!ledger_format::is_name(identity.dataset) || !neighbors ||
       (!identity.privacy_unit.empty() && !ledger_format::is_name(identity.privacy_unit)) || !measure ||
       (genesis.measure == PrivacyMeasure::pure) == (version_ == ledger_format::version_of_others) ||
-      !budget || !is_budget(PrivacyBudget(genesis.measure, *budget)) || !ledger_format::is_document(genesis.declaration) ||
-      !ledger_format::is_time(genesis.created) || hash_of(genesis) != state.genesis_hash) {
+      !budget || !is_budget(PrivacyBudget(genesis.measure, *budget)) ||
+      !ledger_format::is_document(genesis.declaration) || !ledger_format::is_time(genesis.created) ||
+      hash_of(genesis) != state.genesis_hash) {
     corrupt("what it is for was altered");
   }
   state.budget = {genesis.measure, *budget};
@@ -223,8 +225,7 @@ void LedgerFile::read_head(LedgerState& state) {
   if (!row.step()) corrupt("its total is missing");
   state.records = row.integer(1);
   state.releases = row.integer(2);
-  const std::optional<PrivacyAmount> spent =
-      ledger_format::parse_amount(state.budget.measure, row.text(3));
+  const std::optional<PrivacyAmount> spent = ledger_format::parse_amount(state.budget.measure, row.text(3));
   state.head = row.blob(4);
   if (row.integer(0) != 1 || row.step()) corrupt("its total is there twice");
   if (!spent || !state.budget.exceeded_by(*spent).empty() || state.releases < 0 ||
@@ -246,9 +247,9 @@ void LedgerFile::check_last_record(const LedgerState& state) {
     return;
   }
   const Record last = read_record(row, true);
-  if (last.position != state.records || last.spent != ledger_format::amount_text(state.budget.measure, state.spent) ||
-      last.release < 1 || last.release > state.releases ||
-      (last.kind == "debit" && last.release != state.releases)) {
+  if (last.position != state.records ||
+      last.spent != ledger_format::amount_text(state.budget.measure, state.spent) || last.release < 1 ||
+      last.release > state.releases || (last.kind == "debit" && last.release != state.releases)) {
     corrupt("its last record does not agree with its total");
   }
   if (row.blob(8) != state.head || hash_of(hash_at(last.position - 1, state), last) != state.head) {
@@ -285,10 +286,9 @@ void LedgerFile::append(LedgerState& state, Record record) {
   record.time = ledger_format::time_now();
   record.spent = text_of(state.spent);
   state.head = hash_of(state.head, record);
-  Statement(database_,
-            std::string("INSERT INTO record (position, kind, release, time, ") +
-                ledger_format::cost_column(version_) +
-                ", spent, charges, text, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+  Statement(database_, std::string("INSERT INTO record (position, kind, release, time, ") +
+                           ledger_format::cost_column(version_) +
+                           ", spent, charges, text, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(1, record.position)
       .bind(2, record.kind)
       .bind(3, record.release)

@@ -301,7 +301,8 @@ std::optional<PrivacyLoss> take_loss(PrivacyMeasure measure, std::string_view& l
 
 std::string charges_text(PrivacyMeasure measure, const std::vector<LedgerCharge>& charges) {
   std::string text;
-  for (const LedgerCharge& charge : charges) text += loss_text(measure, charge.loss) + " " + charge.name + "\n";
+  for (const LedgerCharge& charge : charges)
+    text += loss_text(measure, charge.loss) + " " + charge.name + "\n";
   return text;
 }
 

@@ -89,7 +89,7 @@ constexpr std::size_t nonce_bytes = 32;
 struct Genesis {
   std::uint32_t version = version_of_pure;
   LedgerIdentity identity;
-  std::string declaration;  // "" in version 1
+  std::string declaration;                        // "" in version 1
   PrivacyMeasure measure = PrivacyMeasure::pure;  // of all but version 3
   std::string budget;                             // an amount
   std::string created;

@@ -9,8 +9,8 @@
 #include "privacy/positive_interval.h"
 #include "privacy/randomized_response.h"
 #include "snapdp/error.h"
-#include "snapdp/privacy/composition_bounds.h"
 #include "snapdp/mechanism/gaussian_loss.h"
+#include "snapdp/privacy/composition_bounds.h"
 
 namespace snapdp {
 
@@ -101,8 +101,8 @@ Spectrum spectrum_of(const std::vector<Group>& groups, const Rational& delta, To
   // All that is left out takes less than 2^-60 of delta.
   constexpr mp_bitcnt_t less_bits = 60;
   const WideExponents exponents;
-  const PositiveInterval negligible(
-      mass_bits, Rational(delta / Rational(Integer(4 * groups.size() + 4) << less_bits)));
+  const PositiveInterval negligible(mass_bits,
+                                    Rational(delta / Rational(Integer(4 * groups.size() + 4) << less_bits)));
   Spectrum spectrum;
   spectrum.masses.emplace(0, PositiveInterval(mass_bits, 1));
   for (const Group& group : groups) {
@@ -242,7 +242,8 @@ std::optional<CompositionBound> optimal_composition(std::span<const ComposedLoss
   constexpr double most_pairs = 2e7;
   double pairs = 0;
   for (const Group& group : parts.pure)
-    pairs += static_cast<double>(most_losses) * static_cast<double>(std::min<std::int64_t>(group.count + 1, most_losses));
+    pairs += static_cast<double>(most_losses) *
+             static_cast<double>(std::min<std::int64_t>(group.count + 1, most_losses));
   if (pairs > most_pairs) return CompositionBound{most, 0};
   const Rational high = *basic;
   const Spectrum above = spectrum_of(parts.pure, left.lower, Toward::more);

@@ -119,8 +119,7 @@ std::string choice_text(const PlannedMeasurement& planned, const std::string& un
 std::string noise_text(const PlannedMeasurement& planned, const RangeChoice& range, const std::string& unit) {
   const Mechanism& mechanism = planned.measurement.mechanism();
   std::string text =
-      "     " + words_of(mechanism.kind()) +
-      " noise of scale " + short_number(Rational(mechanism.scale()));
+      "     " + words_of(mechanism.kind()) + " noise of scale " + short_number(Rational(mechanism.scale()));
   if (mechanism.kind() != NoiseKind::geometric)
     text += ", rounded to multiples of " + short_number(mechanism.grid().spacing().rational());
   return text + clamp_text(mechanism, range) +

@@ -14,8 +14,8 @@
 #include "release/kinds/kind.h"
 #include "release/shared/suggestion.h"
 #include "snapdp/error.h"
-#include "snapdp/mechanism/law.h"
 #include "snapdp/mechanism/gaussian_loss.h"
+#include "snapdp/mechanism/law.h"
 #include "snapdp/statistics/statistics.h"
 
 namespace snapdp {
@@ -85,9 +85,8 @@ class StatisticPlanner {
   Certificate certificate_of(const PlannedMeasurement& part) const {
     if (is_gaussian()) return certificate_of_gaussian(part);
     const Measurement& measurement = part.measurement;
-    Certificate certificate = measurement.is_choice()
-                                  ? certify(measurement.choice(), planned_.bins.size())
-                                  : certify(measurement.mechanism(), {.pairs = 1'000});
+    Certificate certificate = measurement.is_choice() ? certify(measurement.choice(), planned_.bins.size())
+                                                      : certify(measurement.mechanism(), {.pairs = 1'000});
     if (measure() != PrivacyMeasure::zcdp) return certificate;
     return {.witness = 0, .bound = pure_to_zcdp(certificate.bound)};
   }
@@ -148,8 +147,7 @@ class StatisticPlanner {
     const long power = kind_.is_second_moment() ? 2 : statistic_.order;
     const std::uint64_t rows =
         specification_.data.size.value_or(specification_.data.expected_size.value_or(most_rows));
-    const Rational scales =
-        Rational(Integer(static_cast<unsigned long>(rows))) * power * largest_epsilon();
+    const Rational scales = Rational(Integer(static_cast<unsigned long>(rows))) * power * largest_epsilon();
     const long needed = 10 + Grid::at_least(scales).exponent();
     const long bits = std::max(needed, std::min(least_bits, product_bits / power));
     const long fine = Grid::at_most(bounds.width().rational()).exponent() - bits;
@@ -210,9 +208,17 @@ class StatisticPlanner {
     const Rational share = alpha / Rational(Integer(static_cast<unsigned long>(numbers)));
     const bool of_each = numbers > 1 && !measurement.is_choice();
     const double simultaneous = of_each ? measurement.accuracy(share).tight : accuracy.tight;
-    planned_.measurements.push_back(
-        {part.name, part.columns, part.centers, std::move(measurement), std::move(loss), cost.value, cost.delta,
-         0, accuracy, simultaneous, {}});
+    planned_.measurements.push_back({part.name,
+                                     part.columns,
+                                     part.centers,
+                                     std::move(measurement),
+                                     std::move(loss),
+                                     cost.value,
+                                     cost.delta,
+                                     0,
+                                     accuracy,
+                                     simultaneous,
+                                     {}});
   }
 
   // Of Gaussian noise without a delta, `epsilon` is its rho.
@@ -670,8 +676,7 @@ Plan::Plan(Specification specification) : specification_(std::move(specification
   for (std::size_t i = 0; i < planned.size(); ++i) {
     StatisticSpecification statistic = specification_.statistics[i];
     if (!planned[i]) {
-      const Rational share =
-          left.value > 0 ? share_of(left.value, *statistic.weight, weights) : Rational(0);
+      const Rational share = left.value > 0 ? share_of(left.value, *statistic.weight, weights) : Rational(0);
       const bool gaussian = statistic.noise == NoiseKind::gaussian;
       const bool zcdp = specification_.budget.measure == PrivacyMeasure::zcdp;
       if (share == 0 || (gaussian && !zcdp && left.delta <= 0)) {
@@ -699,7 +704,8 @@ void Plan::require_affordable() const {
     const bool delta = over == "delta";
     throw Error(ErrorCode::budget_refused, "budget." + over,
                 specification_.name + ": the statistics cost " + over + " " +
-                    short_number(delta ? cost_.delta : cost_.value) + " together, but [budget] allows this run " +
+                    short_number(delta ? cost_.delta : cost_.value) +
+                    " together, but [budget] allows this run " +
                     short_number_down(delta ? budget.limit().delta : budget.amount.value) +
                     "; ask for less or raise budget." + over);
   }

@@ -96,16 +96,19 @@ class PlanPage {
     Html html;
     html << "<header><p class=\"kick\">Plan for <b>" << name()
          << "</b> · nothing has been read, nothing is spent</p>\n<h1>" << std::to_string(count)
-         << (count == 1 ? " statistic" : " statistics") << " would cost " << letter() << " " << short_number(model_.planned)
-         << " of the " << short_number_down(allowed())
-         << (ledger_ && ledger_->remaining.value <= model_.budget.amount.value ? " that are left" : " that this run may cost")
+         << (count == 1 ? " statistic" : " statistics") << " would cost " << letter() << " "
+         << short_number(model_.planned) << " of the " << short_number_down(allowed())
+         << (ledger_ && ledger_->remaining.value <= model_.budget.amount.value ? " that are left"
+                                                                               : " that this run may cost")
          << "</h1>\n<p class=\"lede\">A reader who gives even chances (50&#8239;%) "
          << (hides_presence(model_) ? "that a certain person is in the data"
                                     : "to two things that a certain row may say")
          << " could be at most " << percent(belief_after(measure().as_epsilon(model_.planned), 50).most + "%")
          << " sure after reading them";
     if (ledger_ && ledger_->spent.value > 0) {
-      html << ", and " << percent(belief_after(measure().as_epsilon(model_.planned + ledger_->spent.value), 50).most + "%")
+      html << ", and "
+           << percent(belief_after(measure().as_epsilon(model_.planned + ledger_->spent.value), 50).most +
+                      "%")
            << " together with what was released before";
     }
     return html << measure().reservation() << ".</p></header>\n";
@@ -113,12 +116,14 @@ class PlanPage {
 
   Html budget() const {
     const Rational before = ledger_ ? ledger_->spent.value : Rational(0);
-    const Rational left = Rational((ledger_ ? ledger_->remaining.value : model_.budget.amount.value) - model_.planned);
+    const Rational left =
+        Rational((ledger_ ? ledger_->remaining.value : model_.budget.amount.value) - model_.planned);
     Html html;
     html << "<section aria-labelledby=\"budget\"><h2 id=\"budget\">The budget</h2>\n";
     const Rational missing = Rational(model_.planned - allowed());
     if (missing > 0) {
-      html << "<p><b>▲ It does not fit:</b> " << letter() << " " << short_number(missing) << " is missing.</p>\n";
+      html << "<p><b>▲ It does not fit:</b> " << letter() << " " << short_number(missing)
+           << " is missing.</p>\n";
     } else {
       html << budget_bar(before, model_.planned, left, "this plan", true);
     }
@@ -160,14 +165,14 @@ class PlanPage {
             "released number will be to the exact one, as often as its level says. Known beforehand, from "
             "public facts alone; no data file is open.</caption><thead role=\"rowgroup\"><tr role=\"row\">"
          << column_head("statistic", "") << column_head("cost", " class=\"n\"")
-         << column_head("accuracy", " class=\"n\"") << column_head(("at half the " + letter()).c_str(), " class=\"n\"")
+         << column_head("accuracy", " class=\"n\"")
+         << column_head(("at half the " + letter()).c_str(), " class=\"n\"")
          << column_head("at double", " class=\"n\"") << column_head("share of the cost", " class=\"c\"")
          << "</tr></thead><tbody role=\"rowgroup\">\n";
     for (std::size_t i = 0; i < model_.statistics.size(); ++i) html << cost(i);
     return html << "<tr role=\"row\" class=\"sum\"><th role=\"rowheader\" scope=\"row\">this run</th><td "
                    "role=\"cell\" class=\"n v\">"
-                << letter() << " "
-                << short_number(model_.planned)
+                << letter() << " " << short_number(model_.planned)
                 << "</td><td role=\"cell\" class=\"n\"></td><td role=\"cell\" class=\"n\"></td><td "
                    "role=\"cell\" class=\"n\"></td><td role=\"cell\" class=\"c\"></td></tr>\n"
                    "</tbody></table></div></section>\n";
@@ -180,8 +185,8 @@ class PlanPage {
     const std::string unit = unit_text(statistic);
     Html html;
     html << "<tr role=\"row\"><th role=\"rowheader\" scope=\"row\">" << title_of(statistic) << "<small>"
-         << (unit.empty() ? statistic.kind : unit) << "</small></th><td role=\"cell\" class=\"n\">" << letter()
-         << " " << short_number(epsilon) << "</td><td role=\"cell\" class=\"n"
+         << (unit.empty() ? statistic.kind : unit) << "</small></th><td role=\"cell\" class=\"n\">"
+         << letter() << " " << short_number(epsilon) << "</td><td role=\"cell\" class=\"n"
          << (accuracy_of(statistic) ? " v" : "") << "\">" << accuracy_text(statistic);
     if (alpha) html << "<small>" << percent(confidence(parse_exact(*alpha, "alpha"))) << "</small>";
     html << "</td>";
@@ -201,8 +206,7 @@ class PlanPage {
     for (std::size_t i = 0; i < model_.statistics.size(); ++i) cards << funnel(i);
     Html html;
     if (cards.empty()) return html;
-    return html << "<section aria-labelledby=\"curve\"><h2 id=\"curve\">Accuracy against "
-                << letter()
+    return html << "<section aria-labelledby=\"curve\"><h2 id=\"curve\">Accuracy against " << letter()
                 << "</h2>\n<p "
                    "class=\"soft\">Each funnel is the interval around the exact number, whatever that is: "
                    "from left to right it narrows as "
@@ -229,10 +233,11 @@ class PlanPage {
     const Rational epsilon = statistic.noise.epsilon.rational();
     html << "<li class=\"fcard\"><h3>" << title_of(statistic) << "</h3><p><b>" << now << "</b>";
     if (const std::string unit = unit_text(statistic); !unit.empty()) html << " " << unit;
-    html << " at " << letter() << " " << short_number(epsilon) << ".</p><svg height=\"148\" role=\"img\" aria-label=\""
-         << title_of(statistic) << ": error against " << measure().unit() << ". At " << short_number(epsilon) << " " << now
-         << "; at half " << plus_minus(statistic, accuracies[1]) << "; at double "
-         << plus_minus(statistic, accuracies[3]) << ".\">";
+    html << " at " << letter() << " " << short_number(epsilon)
+         << ".</p><svg height=\"148\" role=\"img\" aria-label=\"" << title_of(statistic) << ": error against "
+         << measure().unit() << ". At " << short_number(epsilon) << " " << now << "; at half "
+         << plus_minus(statistic, accuracies[1]) << "; at double " << plus_minus(statistic, accuracies[3])
+         << ".\">";
     for (std::size_t i = 0; i < factors.size(); ++i) {
       const double at = static_cast<double>(i) / 4;
       const std::string place = place_text(at);

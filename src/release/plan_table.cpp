@@ -71,8 +71,8 @@ class PlanTable {
                        std::string(used + 2 < style_.width ? style_.width - used : 2, ' ') + said + "\n";
     text += paragraph("Nobody can tell, beyond a factor e^" +
                       short_number(model_.measure.as_epsilon(model_.planned)) +
-                      (model_.measure.is_pure() ? ", " : model_.measure.reservation() + ", ") + hidden(model_) +
-                      ". Neighbors: " + model_.neighbors + ".");
+                      (model_.measure.is_pure() ? ", " : model_.measure.reservation() + ", ") +
+                      hidden(model_) + ". Neighbors: " + model_.neighbors + ".");
     if (model_.where) text += paragraph("Rows that count: where " + *model_.where);
     return text;
   }
@@ -92,10 +92,10 @@ class PlanTable {
     }
     if (statistic.choice) {
       const double gap = statistic.choice->gap;
-      return (std::isfinite(gap) ? "at most " +
-                                       decimal_text(ShownNumber::of(gap).rational(), 0, Toward::above) +
-                                       " rows below the best"
-                                 : "unbounded") +
+      return (std::isfinite(gap)
+                  ? "at most " + decimal_text(ShownNumber::of(gap).rational(), 0, Toward::above) +
+                        " rows below the best"
+                  : "unbounded") +
              level(statistic.choice->alpha);
     }
     if (!statistic.accuracy) return "told with the release";
@@ -199,7 +199,8 @@ class PlanTable {
       line += "; that is epsilon " + short_number(model_.measure.as_epsilon(model_.planned)) + " at delta " +
               short_number(model_.measure.delta);
     if (model_.planned_delta > 0)
-      line += "; and delta " + short_number(model_.planned_delta) + " of the " + short_number_down(allowed_delta());
+      line += "; and delta " + short_number(model_.planned_delta) + " of the " +
+              short_number_down(allowed_delta());
     text += paragraph(line + (over ? ": it does not fit." : "."));
     return over ? text + what_would_fit() : text;
   }
@@ -216,8 +217,9 @@ class PlanTable {
     std::string text;
     if (model_.planned > allowed()) {
       const Rational factor = Rational(allowed() / model_.planned);
-      text += paragraph("It would fit with every " + model_.measure.unit() + " times " + round_down_to_digits(factor, 2) +
-                        ", and accuracies about " + wider_by(Rational(1 / factor)) + " times as wide" + without_some() + ".");
+      text += paragraph("It would fit with every " + model_.measure.unit() + " times " +
+                        round_down_to_digits(factor, 2) + ", and accuracies about " +
+                        wider_by(Rational(1 / factor)) + " times as wide" + without_some() + ".");
     }
     if (!model_.unpaid.empty())
       text += paragraph(

@@ -136,8 +136,8 @@ struct Presentation {
   std::vector<PresentedNoise> noise;       // of every mechanism
   std::optional<std::string> certificate;  // the bound on the loss of the report, all digits
   ShownMeasure measure;
-  Rational epsilon;                        // of this release, in that measure
-  Rational spent;                          // of all so far
+  Rational epsilon;  // of this release, in that measure
+  Rational spent;    // of all so far
   Rational remaining;
 
   bool tells_of_population() const;

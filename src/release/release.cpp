@@ -57,7 +57,8 @@ void check_certificates(const Plan& plan) {
       throw Error(ErrorCode::invalid_argument, "certificate",
                   plan.specification().place(statistic.specification) +
                       "the certificate of its mechanism does not show a privacy loss of at most " +
-                      unit_of(plan.specification().budget.measure) + " = " + to_string(planned.epsilon) + "; nothing is released without it: use mode = \"exact\"");
+                      unit_of(plan.specification().budget.measure) + " = " + to_string(planned.epsilon) +
+                      "; nothing is released without it: use mode = \"exact\"");
     }
   }
 }

@@ -150,9 +150,9 @@ Report::Rehearsal Report::rehearse(const Plan& plan) {
   mpz_ui_pow_ui(nines.get_mpz_t(), 10, 3 * Ledger::max_number_digits);
   const Rational longest_number(Integer(nines - 1), nines);
   const std::vector<ShownValues> longest(plan.statistics().size(), ShownValues::longest());
-  const std::string text = report_json(model_of_report(
-      plan, longest, std::numeric_limits<std::int64_t>::max(), {longest_number, longest_number},
-      {longest_number, longest_number}));
+  const std::string text =
+      report_json(model_of_report(plan, longest, std::numeric_limits<std::int64_t>::max(),
+                                  {longest_number, longest_number}, {longest_number, longest_number}));
   if (text.size() > Ledger::max_text_bytes) refuse_length(plan, "up to", static_cast<double>(text.size()));
   try {
     from_json(text);

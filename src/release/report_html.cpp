@@ -266,8 +266,8 @@ class ReportPage {
       if (!number.half_width.empty() && !statistic->constant) html << ", ±" << number.half_width;
       html << "</li>\n";
     }
-    html << "<li><b>" << letter() << " " << short_number(shown_.epsilon) << " of " << total() << "</b> spent by this release; "
-         << short_number_down(shown_.remaining) << " remains</li>\n</ul>\n";
+    html << "<li><b>" << letter() << " " << short_number(shown_.epsilon) << " of " << total()
+         << "</b> spent by this release; " << short_number_down(shown_.remaining) << " remains</li>\n</ul>\n";
     return html;
   }
 
@@ -308,7 +308,8 @@ class ReportPage {
             "declared beforehand. Bands too narrow to see are drawn wider.</caption><thead "
             "role=\"rowgroup\"><tr role=\"row\">"
          << column_head("statistic", "") << column_head("released", " class=\"n\"") << interval_head(level)
-         << column_head("on its public range", " class=\"c\"") << column_head(("cost, " + letter()).c_str(), " class=\"n\"")
+         << column_head("on its public range", " class=\"c\"")
+         << column_head(("cost, " + letter()).c_str(), " class=\"n\"")
          << "</tr></thead><tbody role=\"rowgroup\">\n";
     for (std::size_t i = 0; i < shown_.statistics.size(); ++i) {
       if (shown_.statistics[i].shape == Shape::number)
@@ -426,8 +427,8 @@ class ReportPage {
     html << "<section aria-labelledby=\"" << id << "\"><h2 id=\"" << id << "\">" << statistic.title
          << "</h2>\n<table><caption>The most frequent of " << description(statistic).substr(7)
          << ", the first the most. Cost: " << letter() << " " << statistic.epsilon
-         << " for all.</caption><thead><tr><th scope=\"col\">rank</th><th scope=\"col\">" << first_head(statistic)
-         << "</th></tr></thead><tbody>\n";
+         << " for all.</caption><thead><tr><th scope=\"col\">rank</th><th scope=\"col\">"
+         << first_head(statistic) << "</th></tr></thead><tbody>\n";
     for (const PresentedNumber& number : statistic.numbers) {
       html << "<tr><th scope=\"row\">" << number.part << "</th><td class=\"v\">"
            << words_and_code(number.value, number.value_words) << "</td></tr>\n";
@@ -552,7 +553,8 @@ class ReportPage {
          << (shown_.hides_presence ? "without that person" : "with other values")
          << "; how much the same is what " << letter() << " says. With " << letter() << " "
          << short_number(shown_.epsilon) << measure().epsilon_beside(shown_.epsilon)
-         << measure().reservation() << ", no conclusion that anyone draws from this page becomes more than " << factor(measure().as_epsilon(shown_.epsilon))
+         << measure().reservation() << ", no conclusion that anyone draws from this page becomes more than "
+         << factor(measure().as_epsilon(shown_.epsilon))
          << " times as likely, or as unlikely, because of one person.</p>\n"
          << belief_table(measure().as_epsilon(shown_.epsilon),
                          shown_.hides_presence ? "that " + person() + " is in the data"
@@ -586,7 +588,8 @@ class ReportPage {
     Html html;
     html << "<p>Even chances, 50&#8239;%, can become at most "
          << percent(belief_after(measure().as_epsilon(shown_.spent), 50).most + "%")
-         << " by reading all releases up to this one (" << letter() << " " << short_number(shown_.spent) << "), and at most "
+         << " by reading all releases up to this one (" << letter() << " " << short_number(shown_.spent)
+         << "), and at most "
          << percent(belief_after(measure().as_epsilon(shown_.spent + shown_.remaining), 50).most + "%")
          << " once all of " << letter() << " " << total() << " is spent.</p>\n";
     return html;
@@ -637,14 +640,15 @@ class ReportPage {
     if (shown_.certificate) {
       html << "The certificate: the privacy loss of this whole report, computed for the mechanisms that "
               "ran, is <b>at most "
-           << *shown_.certificate << "</b>, and " << letter() << " " << short_number(shown_.epsilon) << " was paid. ";
+           << *shown_.certificate << "</b>, and " << letter() << " " << short_number(shown_.epsilon)
+           << " was paid. ";
     }
     html << "Whoever holds the ledger can repeat all of this; none of it costs budget.</p>\n<pre "
             "class=\"wrap\">"
-         << preformatted(commands()) << "</pre>\n<p class=\"note\">Neighboring data: " << neighbors()
-         << " "
-         << (measure().is_pure() ? "Pure ε, no δ"
-                                 : "Counted in " + in_words(measure().measure, {shown_.epsilon, measure().delta}))
+         << preformatted(commands()) << "</pre>\n<p class=\"note\">Neighboring data: " << neighbors() << " "
+         << (measure().is_pure()
+                 ? "Pure ε, no δ"
+                 : "Counted in " + in_words(measure().measure, {shown_.epsilon, measure().delta}))
          << "; the costs of statistics add up. SnapDP " << shown_.version << ".</p>\n"
          << mechanisms() << record() << "</section>\n";
     return html;
@@ -676,9 +680,9 @@ class ReportPage {
             "number\"><table class=\"mech\"><caption>Every noisy number: noise of this law and scale, "
             "drawn exactly and rounded to multiples of the grid. Loss: the most that one person changes "
             "the log-probability of any output, rounded up. The record has all digits.</caption><thead><tr>";
-    for (const std::string head : {"number", "noise", "scale", "grid", "sensitivity", letter().c_str(), "loss"})
-      html << "<th scope=\"col\""
-           << (head == "number" || head == "noise" ? "" : " class=\"n\"") << ">"
+    for (const std::string head :
+         {"number", "noise", "scale", "grid", "sensitivity", letter().c_str(), "loss"})
+      html << "<th scope=\"col\"" << (head == "number" || head == "noise" ? "" : " class=\"n\"") << ">"
            << head << "</th>";
     html << "</tr></thead><tbody>\n";
     for (const PresentedNoise& noise : shown_.noise) {
@@ -708,8 +712,8 @@ class ReportPage {
             "and the ±; a number without its ± is not this number.</p>\n<pre class=\"wrap\">"
          << shown_.title << ", " << lower_name();
     if (!provenance_.time.empty()) html << " (" << date_text(provenance_.time) << ")";
-    html << ". Differentially private statistics,\n" << letter() << " = " << short_number(shown_.epsilon) << ", "
-         << shown_.neighbors;
+    html << ". Differentially private statistics,\n"
+         << letter() << " = " << short_number(shown_.epsilon) << ", " << shown_.neighbors;
     if (shown_.privacy_unit) html << ", unit " << *shown_.privacy_unit;
     html << "; SnapDP " << shown_.version << ".";
     if (!provenance_.anchor.empty()) html << " Anchor " << provenance_.anchor << ".";

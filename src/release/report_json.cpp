@@ -559,7 +559,8 @@ std::string plan_json(const ReportModel& model) {
     if (!warning.statistic.empty()) json.text("statistic", warning.statistic);
     json.text("message", warning.message);
   });
-  json.objects("savings", model.savings, [&](const Saving& saving) { write_saving(json, model.measure, saving); });
+  json.objects("savings", model.savings,
+               [&](const Saving& saving) { write_saving(json, model.measure, saving); });
   json.close('}');
   return std::move(json).finish();
 }

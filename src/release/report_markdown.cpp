@@ -100,10 +100,11 @@ std::string report_markdown(const ReportModel& model) {
   std::string text = "# " + release_name(shown) + " of " + plain(shown.title) + "\n\n";
   if (!shown.headline.empty()) text += "**" + plain(shown.headline) + "**\n\n";
   const bool numbers =
-      std::any_of(shown.statistics.begin(), shown.statistics.end(), [](const PresentedStatistic& statistic) {
-        return statistic.shape != Shape::choices;
-      });
-  text += std::string(numbers ? "Random noise was added to each number." : "What is named was chosen with random noise.") + " Hidden: " + plain(hidden_text(shown)) + ".\n";
+      std::any_of(shown.statistics.begin(), shown.statistics.end(),
+                  [](const PresentedStatistic& statistic) { return statistic.shape != Shape::choices; });
+  text += std::string(numbers ? "Random noise was added to each number."
+                              : "What is named was chosen with random noise.") +
+          " Hidden: " + plain(hidden_text(shown)) + ".\n";
   if (shown.where) text += "\nRows that count: where " + plain(*shown.where) + "\n";
   for (const PresentedWarning& warning : shown.warnings) {
     text += "\n> ▲ **" + plain(titles(shown, warning)) + "**: " + plain(warning_text(warning)) + ".\n";
@@ -115,11 +116,11 @@ std::string report_markdown(const ReportModel& model) {
   text += population(shown);
   const ShownMeasure& measure = shown.measure;
   const Belief belief = belief_after(measure.as_epsilon(shown.epsilon), 50);
-  text += "\n" + measure.letter() + " " + short_number(shown.epsilon) + measure.epsilon_beside(shown.epsilon) + " was spent by this release, " + short_number(shown.spent) +
+  text += "\n" + measure.letter() + " " + short_number(shown.epsilon) +
+          measure.epsilon_beside(shown.epsilon) + " was spent by this release, " + short_number(shown.spent) +
           " by all so far; " + short_number_down(shown.remaining) +
-          " is left. Even chances (50%) become at most " + belief.most + "% by reading this release" + measure.reservation() +
-          ".\n\n" +
-          interval_note(shown) + "\n";
+          " is left. Even chances (50%) become at most " + belief.most + "% by reading this release" +
+          measure.reservation() + ".\n\n" + interval_note(shown) + "\n";
   return text;
 }
 

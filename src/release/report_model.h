@@ -87,8 +87,8 @@ struct ShownUtility {
 
 // A mechanism, or what parts have together.
 struct ShownNoise {
-  ShownNumber epsilon;  // what it costs: of a run that counts in rho, that
-  Rational delta = 0;   // likewise
+  ShownNumber epsilon;                     // what it costs: of a run that counts in rho, that
+  Rational delta = 0;                      // likewise
   std::optional<ShownNumber> sensitivity;  // of several parts each has its own, as it has its scale and grid
   std::optional<ShownNumber> scale;
   std::optional<ShownNumber> grid;

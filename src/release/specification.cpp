@@ -148,8 +148,9 @@ void read_gaussian_price(const TomlTable& table, const PrivacyBudget& budget, co
   const bool needs_delta =
       given == "epsilon" || (given == "accuracy" && budget.measure == PrivacyMeasure::approximate);
   if (gaussian && needs_delta) {
-    table.refuse_missing("delta", "is missing: Gaussian noise is private at an epsilon only but for a delta; "
-                                  "give delta = \"1e-6\", or where [budget] has a rho, rho in place of epsilon");
+    table.refuse_missing("delta",
+                         "is missing: Gaussian noise is private at an epsilon only but for a delta; "
+                         "give delta = \"1e-6\", or where [budget] has a rho, rho in place of epsilon");
   }
 }
 
@@ -361,11 +362,13 @@ void read_mechanism(const TomlTable& table, const Specification& specification,
   const std::string noise = table.get_choice("noise", {"laplace", "geometric", "gaussian"});
   if (noise == "gaussian") {
     if (statistic.noise == NoiseKind::notes)
-      table.refuse("noise", "does not go with mode = \"precision\", which is Laplace noise; remove one of them");
-    if (specification.budget.measure == PrivacyMeasure::pure) {
       table.refuse("noise",
-                   "has no pure epsilon; give [budget] a delta, or a rho and a delta in place of its epsilon, as "
-                   "the ledger has them, or use Laplace noise");
+                   "does not go with mode = \"precision\", which is Laplace noise; remove one of them");
+    if (specification.budget.measure == PrivacyMeasure::pure) {
+      table.refuse(
+          "noise",
+          "has no pure epsilon; give [budget] a delta, or a rho and a delta in place of its epsilon, as "
+          "the ledger has them, or use Laplace noise");
     }
     statistic.noise = NoiseKind::gaussian;
   }
@@ -754,7 +757,8 @@ PrivacyBudget read_budget(const TomlTable& table) {
     table.refuse("rho", "cannot stand beside epsilon: a run counts in one of them; remove one");
   if (!table.has("delta")) {
     table.refuse_missing(
-        "delta", "is missing: rho is read as an epsilon at a delta; give that of the ledger, delta = \"1e-6\"");
+        "delta",
+        "is missing: rho is read as an epsilon at a delta; give that of the ledger, delta = \"1e-6\"");
   }
   budget.measure = PrivacyMeasure::zcdp;
   budget.amount.value = table.get_positive("rho");

@@ -225,8 +225,8 @@ Aggregation make_histogram(const VectorDomain& domain, Metric metric, const Bins
   // One changed row leaves one bin and enters another, if there is another; one added row enters one.
   const Rational sensitivity = preserves_size(metric) && bins.size() > 1 ? 2 : 1;
   // At worst all d rows move from one bin to another: (d, -d), whose L2 is sqrt(2) d.
-  return Aggregation({domain, StatisticDomain{bins.size(), Grid(0), true, range}, metric,
-                      Metric::l1_distance, Relation::stable(sensitivity)},
+  return Aggregation({domain, StatisticDomain{bins.size(), Grid(0), true, range}, metric, Metric::l1_distance,
+                      Relation::stable(sensitivity)},
                      histogram_fold(column.type, bins), [](const Totals& totals) { return totals.values; })
       .with_l2(sensitivity);
 }

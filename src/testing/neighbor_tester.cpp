@@ -298,16 +298,14 @@ Rational lost_between(const Measurement& measurement, const Statistic& first, co
 
 class MeasurementCheck : public AggregationCheck {
  public:
-  explicit MeasurementCheck(const Measurement& part)
-      : AggregationCheck(part.aggregation()), part_(part) {
+  explicit MeasurementCheck(const Measurement& part) : AggregationCheck(part.aggregation()), part_(part) {
     more_ = [this](const Rational& d_in, const Statistic& left, const Statistic& right,
                    const Shown& shown) -> std::optional<Broken> {
       const Rational lost = lost_between(part_, left, right);
       auto known = loss_.find(d_in);
       if (known == loss_.end()) known = loss_.emplace(d_in, part_.loss(d_in)).first;
       if (lost <= known->second) return std::nullopt;
-      return shown(
-          {BrokenRule::loss, "its noise loses more than is claimed", {}, {}, lost, known->second});
+      return shown({BrokenRule::loss, "its noise loses more than is claimed", {}, {}, lost, known->second});
     };
   }
 

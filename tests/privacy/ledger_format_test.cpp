@@ -127,9 +127,10 @@ TEST(LedgerFormat, TimesHaveOneForm) {
 TEST(LedgerFormat, HashesAreAsDocumented) {
   std::string nonce;
   for (char c = 0; c < 32; ++c) nonce += c;
-  ledger_format::Genesis genesis{
-      1,   {"household-2024", Neighbors::change_one, ""}, "", PrivacyMeasure::pure,
-      "1", "2024-05-01T12:34:56Z",                        nonce};
+  ledger_format::Genesis genesis{1,    {"household-2024", Neighbors::change_one, ""},
+                                 "",   PrivacyMeasure::pure,
+                                 "1",  "2024-05-01T12:34:56Z",
+                                 nonce};
   const ledger_format::Hash start = hash_of(genesis);
   EXPECT_EQ(ledger_format::to_hex(start), "e2c1ba628a21f41a6a42b640e4792f5a0a1e3ba14f38840d56d97f4334ac58e0");
   const ledger_format::Record debit{1,     "debit",          1,         "2024-05-02T00:00:00Z", "1/4",

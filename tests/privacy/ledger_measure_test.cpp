@@ -35,8 +35,9 @@ TEST_F(LedgerMeasureTest, OfEpsilonAndDelta) {
   ledger.check(household, gaussian);
   ledger.debit(household, {{"c", gaussian}}, "");
   // Too much of the one, of the other, and what has no such price.
-  EXPECT_EQ(error_of([&] { ledger.debit(household, {{"d", PrivacyLoss::approximate(Rational(1, 8), millionth)}}, ""); })
-                .parameter(),
+  EXPECT_EQ(error_of([&] {
+              ledger.debit(household, {{"d", PrivacyLoss::approximate(Rational(1, 8), millionth)}}, "");
+            }).parameter(),
             "delta");
   EXPECT_EQ(error_of([&] { ledger.debit(household, {{"d", PrivacyLoss(1)}}, ""); }).parameter(), "epsilon");
   const Error none = error_of([&] { ledger.debit(household, {{"d", PrivacyLoss::gaussian(1)}}, ""); });
@@ -55,8 +56,9 @@ TEST_F(LedgerMeasureTest, OfRho) {
   const LedgerReceipt pure = ledger.debit(household, {{"a", Rational(1, 10)}, {"b", Rational(1, 10)}}, "");
   EXPECT_EQ(pure.cost, 2 * pure_to_zcdp(Rational(1, 10)));
   // At most half of delta is for the releases.
-  EXPECT_EQ(error_of([&] { ledger.check(household, PrivacyLoss::approximate(Rational(1, 100), millionth)); })
-                .parameter(),
+  EXPECT_EQ(error_of([&] {
+              ledger.check(household, PrivacyLoss::approximate(Rational(1, 100), millionth));
+            }).parameter(),
             "delta");
   ledger.debit(household, {{"keys", PrivacyLoss::approximate(Rational(1, 100), millionth / 2)}}, "");
   const LedgerBalance balance = Ledger::open(path_).verify();
@@ -79,7 +81,8 @@ TEST_F(LedgerMeasureTest, BudgetsThatAreNoneMakeNoFile) {
   for (const PrivacyBudget& budget :
        {PrivacyBudget::zcdp(1, 0.0), PrivacyBudget::zcdp(1, 1), PrivacyBudget::approximate(1, "-1"),
         PrivacyBudget::approximate(0.0, "1e-6"), PrivacyBudget(PrivacyMeasure::pure, {1, millionth})}) {
-    EXPECT_EQ(error_of([&] { Ledger::create(path_, household, budget); }).code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(error_of([&] { Ledger::create(path_, household, budget); }).code(),
+              ErrorCode::invalid_argument);
     EXPECT_FALSE(std::filesystem::exists(path_));
   }
 }
@@ -116,13 +119,14 @@ TEST_F(LedgerMeasureTest, ForgeriesAreFound) {
 TEST_F(LedgerMeasureTest, TheCostOfAChargeIsRecomputed) {
   using ledger_format::parse_charges;
   EXPECT_EQ(parse_charges(PrivacyMeasure::zcdp, "1/4 0 0 0 0 a b\n0 0 1/50 1 1/9 c\n"),
-            (std::vector<LedgerCharge>{
-                {"a b", Rational(1, 4)}, {"c", PrivacyLoss::gaussian(Rational(1, 50), {1, Rational(1, 9)})}}));
+            (std::vector<LedgerCharge>{{"a b", Rational(1, 4)},
+                                       {"c", PrivacyLoss::gaussian(Rational(1, 50), {1, Rational(1, 9)})}}));
   const std::vector<LedgerCharge> charges = {{"x", PrivacyLoss::approximate(1, millionth)},
                                              {"y", PrivacyLoss::gaussian(3)}};
-  EXPECT_EQ(parse_charges(PrivacyMeasure::zcdp, ledger_format::charges_text(PrivacyMeasure::zcdp, charges)), charges);
-  for (const char* bad : {"1/4 a\n", "0 0 0 0 0 a\n", "1 0 0 1 0 a\n", "1 0 0 0 0\n", "1 0 0 0 0 \n", "-1 0 0 0 0 a\n",
-                          "1 0 0 0 0 a", "1  0 0 0 a\n"}) {
+  EXPECT_EQ(parse_charges(PrivacyMeasure::zcdp, ledger_format::charges_text(PrivacyMeasure::zcdp, charges)),
+            charges);
+  for (const char* bad : {"1/4 a\n", "0 0 0 0 0 a\n", "1 0 0 1 0 a\n", "1 0 0 0 0\n", "1 0 0 0 0 \n",
+                          "-1 0 0 0 0 a\n", "1 0 0 0 0 a", "1  0 0 0 a\n"}) {
     EXPECT_EQ(parse_charges(PrivacyMeasure::zcdp, bad), std::nullopt) << bad;
   }
 }

@@ -93,8 +93,7 @@ TEST(MixedComposition, DeltasAreLost) {
   EXPECT_EQ(*basic_composition(losses, Rational(1, 2)), 2);
   const CompositionBound bound = *optimal_composition(losses, Rational(1, 2));
   const Rational left = (Rational(1, 2) - Rational(1, 5)) / (1 - Rational(1, 5));
-  EXPECT_EQ(bound.epsilon,
-            optimal_composition(std::vector<EqualReleases>{{1, 2}}, left).epsilon);
+  EXPECT_EQ(bound.epsilon, optimal_composition(std::vector<EqualReleases>{{1, 2}}, left).epsilon);
   EXPECT_LE(bound.at_least, bound.epsilon);
   EXPECT_EQ(basic_composition(losses, Rational(1, 10)), std::nullopt);
   EXPECT_EQ(optimal_composition(losses, Rational(1, 10)), std::nullopt);
@@ -115,7 +114,8 @@ TEST(MixedComposition, GaussianNoiseNeedsADelta) {
 
 // Thousands of losses, which are rounded: never more than the other bounds, and the enclosure holds.
 TEST(MixedComposition, OfManyLosses) {
-  std::vector<ComposedLoss> losses = {{PrivacyLoss::gaussian(Rational(1, 50)), 1}, {Rational(1, 100), 20'000}};
+  std::vector<ComposedLoss> losses = {{PrivacyLoss::gaussian(Rational(1, 50)), 1},
+                                      {Rational(1, 100), 20'000}};
   for (int i = 1; i <= 20; ++i) losses.push_back({Rational(1, 30 + i), 3});
   const Rational delta = number("1e-6");
   const CompositionBound bound = *optimal_composition(losses, delta);
@@ -126,9 +126,9 @@ TEST(MixedComposition, OfManyLosses) {
 
 TEST(MixedComposition, RefusesWhatIsNoLoss) {
   EXPECT_THROW(optimal_composition(std::vector<ComposedLoss>{{Rational(-1), 1}}, Rational(1, 2)), Error);
-  EXPECT_THROW(
-      optimal_composition(std::vector<ComposedLoss>{{PrivacyLoss::gaussian(Rational(-1)), 1}}, Rational(1, 2)),
-      Error);
+  EXPECT_THROW(optimal_composition(std::vector<ComposedLoss>{{PrivacyLoss::gaussian(Rational(-1)), 1}},
+                                   Rational(1, 2)),
+               Error);
   EXPECT_THROW(optimal_composition(std::vector<ComposedLoss>{{Rational(1), 1}}, 1), Error);
 }
 

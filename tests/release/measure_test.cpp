@@ -68,8 +68,8 @@ TEST(Measure, OfAPlanInRho) {
   EXPECT_EQ(json["statistics"][0]["rho"], "0.03125");
   EXPECT_EQ(json["statistics"][0]["noise"], "gaussian");
   EXPECT_FALSE(json["statistics"][0].contains("epsilon"));
-  EXPECT_THAT(plan.to_table(), AllOf(HasSubstr("rho"), HasSubstr("at delta 0.000001"),
-                                     HasSubstr("except with probability")));
+  EXPECT_THAT(plan.to_table(),
+              AllOf(HasSubstr("rho"), HasSubstr("at delta 0.000001"), HasSubstr("except with probability")));
   EXPECT_THAT(plan.explanation(), AllOf(HasSubstr("Gaussian noise of scale 4"), HasSubstr("loss: rho <= ")));
   EXPECT_THAT(plan.to_html(), AllOf(HasSubstr("ρ"), Not(HasSubstr("ε"))));
 }
@@ -166,8 +166,8 @@ class MeasureLedgerTest : public testing::Test {
 
 TEST_F(MeasureLedgerTest, ReleasesGaussianNoise) {
   Ledger ledger = create(PrivacyBudget::zcdp("1/8", "1e-6"));
-  const std::string asked = statistic("bins", bins + gaussian + "rho = \"1/16\"") +
-                            statistic("all", count + "epsilon = \"1/4\"");
+  const std::string asked =
+      statistic("bins", bins + gaussian + "rho = \"1/16\"") + statistic("all", count + "epsilon = \"1/4\"");
   const Released first = released(in_rho, asked, ledger);
   const Rational cost = Rational(1, 16) + pure_to_zcdp(Rational(1, 4));
   EXPECT_EQ(ledger.balance().spent, cost);
@@ -206,7 +206,8 @@ TEST_F(MeasureLedgerTest, APureRunFitsALedgerWithADelta) {
   Ledger ledger = create(PrivacyBudget::approximate(2, "1e-6"));
   released("epsilon = 1", statistic("all", count + "epsilon = \"1/4\""), ledger);
   EXPECT_EQ(ledger.balance().spent, PrivacyAmount(Rational(1, 4), 0));
-  const Released both = released(in_both, statistic("all", count + gaussian + "epsilon = 1\ndelta = \"1e-7\""), ledger);
+  const Released both =
+      released(in_both, statistic("all", count + gaussian + "epsilon = 1\ndelta = \"1e-7\""), ledger);
   EXPECT_EQ(ledger.balance().spent, PrivacyAmount(Rational(5, 4), parse_rational("1e-7", "delta")));
   const Json json = Json::parse(both.report.json());
   EXPECT_EQ(json["statistics"][0]["epsilon"], "1");

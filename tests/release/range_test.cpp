@@ -272,8 +272,8 @@ TEST(Range, AccuracyTakesTheClampedRange) {
     const std::string same =
         mean + (statistic.specification.noise == NoiseKind::notes ? "mode = \"precision\"\n" : "") +
         "range = [\"" + replaced(range.substr(1, range.size() - 2), ", ", "\", \"") + "\"]";
-    const Plan less =
-        plan_of(change_one_head, same, "epsilon = \"" + to_string(Rational(statistic.cost.value - unit)) + "\"");
+    const Plan less = plan_of(change_one_head, same,
+                              "epsilon = \"" + to_string(Rational(statistic.cost.value - unit)) + "\"");
     EXPECT_GT(less.statistics().front().accuracy->tight, 0.7) << keys;
   }
   // A range that is not nearer than the accuracy asks nothing of a release.

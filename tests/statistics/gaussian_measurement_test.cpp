@@ -34,7 +34,8 @@ Aggregation histogram_of(std::uint64_t rows) {
 }
 
 TEST(GaussianMeasurement, HasItsRho) {
-  const Measurement count = make_count(vector_domain<double>(), symmetric_distance()) >> make_snapping(by_rho(Rational(1, 32)));
+  const Measurement count =
+      make_count(vector_domain<double>(), symmetric_distance()) >> make_snapping(by_rho(Rational(1, 32)));
   EXPECT_EQ(count.measure(), PrivacyMeasure::zcdp);
   EXPECT_EQ(count.mechanism().scale(), 4);
   EXPECT_EQ(count.loss(), Rational(1, 32));
@@ -78,8 +79,8 @@ TEST(GaussianMeasurement, ComposesInRho) {
   EXPECT_EQ(both.loss(), Rational(1, 16) + pure_to_zcdp(b.loss()));
   EXPECT_EQ(both.price().rho, Rational(1, 16));
   EXPECT_EQ(both.price().epsilon, Rational(1, 2));
-  const Composition split = make_parallel(
-      rows, symmetric_distance(), {{Predicate::compare(0, AtomType::real, Comparison::less, 5), a}});
+  const Composition split = make_parallel(rows, symmetric_distance(),
+                                          {{Predicate::compare(0, AtomType::real, Comparison::less, 5), a}});
   EXPECT_EQ(split.loss(2), 4 * a.loss());
 }
 

@@ -122,8 +122,9 @@ struct PrivacyBudget {
   PrivacyBudget(PrivacyMeasure of, PrivacyAmount most) : measure(of), amount(std::move(most)) {}
   PrivacyBudget(const Epsilon& epsilon) : amount(epsilon.value(), 0) {}  // NOLINT: pure unless it says more
   template <typename Number>
-    requires(std::convertible_to<Number, Epsilon> && !std::same_as<Number, Epsilon>)
-  PrivacyBudget(const Number& epsilon) : PrivacyBudget(Epsilon(epsilon)) {}  // NOLINT
+  requires(std::convertible_to<Number, Epsilon> && !std::same_as<Number, Epsilon>)
+      PrivacyBudget(const Number& epsilon)
+      : PrivacyBudget(Epsilon(epsilon)) {}  // NOLINT
   static PrivacyBudget approximate(const Epsilon& epsilon, const Epsilon& delta);
   static PrivacyBudget zcdp(const Epsilon& rho, const Epsilon& delta);
 

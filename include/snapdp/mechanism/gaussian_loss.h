@@ -20,8 +20,8 @@
 // hold but may lie far apart. Functions throw invalid_argument naming the parameter.
 #pragma once
 
-#include "snapdp/numeric/rational.h"
 #include "snapdp/numeric/enclosure.h"
+#include "snapdp/numeric/rational.h"
 
 namespace snapdp {
 

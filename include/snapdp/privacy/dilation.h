@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "snapdp/mechanism/law.h"
-#include "snapdp/numeric/rational.h"
 #include "snapdp/numeric/enclosure.h"
+#include "snapdp/numeric/rational.h"
 
 namespace snapdp {
 

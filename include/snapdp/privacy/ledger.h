@@ -95,7 +95,7 @@ struct LedgerBalance {
 // One past release without its texts, which may be large: see specification() and report().
 struct LedgerEntry {
   std::int64_t release = 0;
-  std::string time;  // UTC, "2024-05-01T12:34:56Z"
+  std::string time;     // UTC, "2024-05-01T12:34:56Z"
   PrivacyAmount cost;   // the sum of what the charges cost
   PrivacyAmount spent;  // the total after this release
   std::vector<LedgerCharge> charges;

@@ -27,9 +27,9 @@ struct PlannedMeasurement {
   std::vector<std::string> columns;  // that of the groups first
   std::vector<Dyadic> centers;       // of what sums distances from the middle of the bounds: the middles
   Measurement measurement;
-  PrivacyLoss loss;   // what it loses, for all groups together
-  Rational epsilon;   // what that costs in the run's measure: an epsilon, or a rho
-  Rational delta;     // and the delta beside it
+  PrivacyLoss loss;  // what it loses, for all groups together
+  Rational epsilon;  // what that costs in the run's measure: an epsilon, or a rho
+  Rational delta;    // and the delta beside it
   // At most epsilon, and proved; in precision mode sometimes only claimed by the notes
   // (Mechanism::stated_loss).
   Rational loss_bound;
@@ -90,12 +90,12 @@ struct PlannedStatistic {
   std::optional<ShareErrors> share_errors;
   // Of a statistic by groups: how many. Measurements then hold the groups' statistics one after the other.
   std::size_t groups = 0;
-  PrivacyLoss loss;     // what it loses; the sum over the measurements
-  PrivacyAmount cost;   // what that costs in the run's measure (Specification::budget)
-  Rational asked;       // the epsilon, or the rho, that its measurements share
+  PrivacyLoss loss;    // what it loses; the sum over the measurements
+  PrivacyAmount cost;  // what that costs in the run's measure (Specification::budget)
+  Rational asked;      // the epsilon, or the rho, that its measurements share
   // The mean of the bias over the specification's guesses, for each number alike; absent without guesses.
   std::optional<double> expected_bias;
-  Rational loss_bound;  // that of the measurements together
+  Rational loss_bound;      // that of the measurements together
   Certificate certificate;  // of the measurements together; zeros for a public constant
   // Absent for what is computed from parts and may be off by what depends on them: under add-remove without
   // expected_size, for groups without expected_group_size, and for correlations without expected_deviation.
@@ -149,9 +149,7 @@ class Plan {
   // The names of the statistics with a weight, for which the others leave nothing to share: they are asked
   // for, but not in statistics().
   const std::vector<std::string>& unpaid() const { return unpaid_; }
-  bool is_affordable() const {
-    return specification_.budget.exceeded_by(cost_).empty() && unpaid_.empty();
-  }
+  bool is_affordable() const { return specification_.budget.exceeded_by(cost_).empty() && unpaid_.empty(); }
   // Throws budget_refused unless it is.
   void require_affordable() const;
   // Of the whole run.

@@ -246,18 +246,19 @@ RangeChoice range_of(const std::string& kind, const std::vector<std::optional<st
 
 HeldMeasurement measured(const Aggregation& aggregation, const std::optional<std::string>& epsilon,
                          const std::optional<std::string>& delta, const std::optional<std::string>& rho,
-                         const std::string& grid,
-                         const std::string& mode, const std::optional<long>& precision,
-                         const std::string& noise, std::uint64_t distance, const std::string& range,
+                         const std::string& grid, const std::string& mode,
+                         const std::optional<long>& precision, const std::string& noise,
+                         std::uint64_t distance, const std::string& range,
                          const std::vector<std::optional<std::string>>& ends) {
-  const Measurement measurement(aggregation, {.epsilon = epsilon ? positive(*epsilon, "epsilon") : Rational(0),
-                                              .delta = positive(delta, "delta"),
-                                              .rho = positive(rho, "rho"),
-                                              .grid = grid_of(grid),
-                                              .noise = noise_kind(mode, noise),
-                                              .precision = precision,
-                                              .distance = distance,
-                                              .range = range_of(range, ends)});
+  const Measurement measurement(aggregation,
+                                {.epsilon = epsilon ? positive(*epsilon, "epsilon") : Rational(0),
+                                 .delta = positive(delta, "delta"),
+                                 .rho = positive(rho, "rho"),
+                                 .grid = grid_of(grid),
+                                 .noise = noise_kind(mode, noise),
+                                 .precision = precision,
+                                 .distance = distance,
+                                 .range = range_of(range, ends)});
   return {Composition(measurement), {{{}, measurement}}};
 }
 
@@ -380,7 +381,10 @@ void bind_measurements(nb::module_& module) {
             return self.composition.privacy().holds(not_negative(d_in, "d_in"), not_negative(d_out, "d_out"));
           },
           nb::arg("d_in"), nb::arg("d_out"))
-      .def_prop_ro("price", [](const HeldMeasurement& self) { return to_string(self.composition.price().in(self.composition.measure()).value); })
+      .def_prop_ro("price",
+                   [](const HeldMeasurement& self) {
+                     return to_string(self.composition.price().in(self.composition.measure()).value);
+                   })
       .def_prop_ro("measure",
                    [](const HeldMeasurement& self) { return to_string(self.composition.measure()); })
       .def_prop_ro("metric",
@@ -417,8 +421,9 @@ void bind_measurements(nb::module_& module) {
       .def("on_table", &on_table, nb::arg("columns"), nb::arg("declared"), nb::arg("where").none(),
            nb::arg("unit").none(), nb::arg("max_rows"));
   module.def("make_measurement", &measured, nb::arg("aggregation"), nb::arg("epsilon").none(),
-             nb::arg("delta").none(), nb::arg("rho").none(), nb::arg("grid"), nb::arg("mode"), nb::arg("precision").none(), nb::arg("noise"), nb::arg("distance"),
-             nb::arg("range"), nb::arg("ends"));
+             nb::arg("delta").none(), nb::arg("rho").none(), nb::arg("grid"), nb::arg("mode"),
+             nb::arg("precision").none(), nb::arg("noise"), nb::arg("distance"), nb::arg("range"),
+             nb::arg("ends"));
   module.def("make_sequential", &sequential, nb::arg("parts"));
 }
 

@@ -91,8 +91,7 @@ class PythonAccountant final : public BudgetAccountant {
   void debit(const Debit& debit) override {
     const nb::gil_scoped_acquire locked;
     function_(to_string(debit.loss.epsilon), to_string(debit.loss.delta), to_string(debit.loss.rho),
-              to_string(debit.metric), to_string(debit.distance), debit.what,
-              debit.unit);
+              to_string(debit.metric), to_string(debit.distance), debit.what, debit.unit);
   }
 
  private:
@@ -250,15 +249,17 @@ void bind_payments(nb::module_& module) {
   nb::class_<HeldBudget>(module, "Budget")
       .def(nb::init<const std::string&, const std::string&, const std::string&>(), nb::arg("measure"),
            nb::arg("value"), nb::arg("delta"))
-      .def_prop_ro("budget",
+      .def_prop_ro(
+          "budget",
+          [](HeldBudget& self) {
+            const nb::gil_scoped_release unlocked;
+            return self.with([](InMemoryAccountant& held) { return to_string(held.budget().amount.value); });
+          })
+      .def_prop_ro("spent",
                    [](HeldBudget& self) {
                      const nb::gil_scoped_release unlocked;
-                     return self.with([](InMemoryAccountant& held) { return to_string(held.budget().amount.value); });
+                     return self.with([](InMemoryAccountant& held) { return to_string(held.spent().value); });
                    })
-      .def_prop_ro("spent", [](HeldBudget& self) {
-        const nb::gil_scoped_release unlocked;
-        return self.with([](InMemoryAccountant& held) { return to_string(held.spent().value); });
-      })
       .def_prop_ro("spent_delta", [](HeldBudget& self) {
         const nb::gil_scoped_release unlocked;
         return self.with([](InMemoryAccountant& held) { return to_string(held.spent().delta); });

@@ -155,7 +155,9 @@ void bind_plan(nb::module_& module) {
            nb::arg("text"), nb::arg("name"), nb::arg("folder"), nb::arg("declaration").none(),
            nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("epsilon", [](const HeldPlan& self) { return to_string(self.plan.epsilon()); })
-      .def_prop_ro("budget", [](const HeldPlan& self) { return to_string(self.plan.specification().budget.amount.value); })
+      .def_prop_ro(
+          "budget",
+          [](const HeldPlan& self) { return to_string(self.plan.specification().budget.amount.value); })
       .def_prop_ro("label", [](const HeldPlan& self) { return self.plan.specification().label; })
       .def_prop_ro("unpaid", [](const HeldPlan& self) { return self.plan.unpaid(); })
       .def_prop_ro("affordable", [](const HeldPlan& self) { return self.plan.is_affordable(); })
