@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "numeric/shared/float_environment.h"
+#include "numeric/shared/normal_guess.h"
 #include "privacy/positive_interval.h"
 #include "privacy/randomized_response.h"
 #include "snapdp/error.h"
@@ -81,14 +82,17 @@ void add(std::map<Rational, PositiveInterval>& masses, const Rational& loss, con
   if (!is_new) place->second += mass;
 }
 
-// At most so many losses: evaluations take time in proportion.
-constexpr std::size_t most_losses = 400;
+// How many losses there may be of a group, on the way, and in the end: evaluations take time in proportion.
+constexpr std::size_t most_of_group = 300;
+constexpr std::size_t most_on_the_way = 2000;
+constexpr std::size_t most_losses = 300;
 
-// With losses moved, all in one direction and by less than a 400th of their range, until there are few.
-std::map<Rational, PositiveInterval> few(std::map<Rational, PositiveInterval> masses, Toward toward) {
-  if (masses.size() <= most_losses) return masses;
+// With losses moved, all in one direction and by less than that part of their range, until there are so few.
+std::map<Rational, PositiveInterval> few(std::map<Rational, PositiveInterval> masses, Toward toward,
+                                         std::size_t most) {
+  if (masses.size() <= most) return masses;
   const Rational first = masses.begin()->first;
-  const Rational width = (masses.rbegin()->first - first) / (most_losses - 1);
+  const Rational width = (masses.rbegin()->first - first) / (most - 1);
   std::map<Rational, PositiveInterval> moved;
   for (const auto& [loss, mass] : masses) {
     const Rational place = (loss - first) / width;
@@ -112,7 +116,7 @@ Spectrum spectrum_of(const std::vector<Group>& groups, const Rational& delta, To
       const std::int64_t plus = counts.first + static_cast<std::int64_t>(i);
       own.emplace(Rational(group.epsilon * (2 * plus - group.count)), counts.masses[i]);
     }
-    own = few(std::move(own), toward);
+    own = few(std::move(own), toward, most_of_group);
     std::map<Rational, PositiveInterval> sums;
     for (const auto& [loss, mass] : spectrum.masses) {
       for (const auto& [more, likely] : own) {
@@ -121,9 +125,10 @@ Spectrum spectrum_of(const std::vector<Group>& groups, const Rational& delta, To
         add(sums, loss + more, both);
       }
     }
-    spectrum.masses = few(std::move(sums), toward);
+    spectrum.masses = few(std::move(sums), toward, most_on_the_way);
     spectrum.left_out += counts.left_out;
   }
+  spectrum.masses = few(std::move(spectrum.masses), toward, most_losses);
   return spectrum;
 }
 
@@ -150,35 +155,53 @@ double log_of(const Rational& value) {
   return mpfr_get_d(logarithm.get(), MPFR_RNDN);
 }
 
-// About the epsilon in [0, high] at which delta(epsilon) is `delta`, to some 12 digits: secants of ln delta, which is
-// smooth and falls, kept between points on both sides (the Illinois method).
-Rational near_root(const Spectrum& spectrum, const Rational& rho, const Rational& delta, double high) {
-  const double target = log_of(delta);
-  const auto height = [&](double at) {
-    const Enclosure found = delta_at(spectrum, rho, Rational(at));
-    return found.lower > 0 ? log_of(found.lower) - target : -1e6;
-  };
-  double left = 0;
-  double right = high;
-  double above = height(left);
-  double below = height(right);
-  constexpr int most_steps = 60;
-  for (int i = 0; i < most_steps && right - left > right * 1e-13; ++i) {
-    double next = right - below * (right - left) / (below - above);
-    if (!(next > left && next < right)) next = left + (right - left) / 2;
-    const double found = height(next);
-    if (std::fabs(found) < 1e-13) return Rational(next);
-    if (found > 0) {
-      left = next;
-      above = found;
-      below /= 2;
-    } else {
-      right = next;
-      below = found;
-      above /= 2;
-    }
+// ln delta(epsilon) in double, to some ten digits: where to look.
+class Guess {
+ public:
+  Guess(const Spectrum& spectrum, const Rational& rho) : mu_(std::sqrt(2 * to_double_nearest(rho))) {
+    for (const auto& [loss, mass] : spectrum.masses)
+      parts_.emplace_back(to_double_nearest(loss), mpfr_get_d(mass.high(), MPFR_RNDN));
   }
-  return Rational(right);
+
+  double log_delta(double epsilon) const {
+    double sum = 0;
+    for (const auto& [loss, mass] : parts_) {
+      const double beyond = epsilon - loss;
+      const double near = guess_log_normal_tail(beyond / mu_ - mu_ / 2);
+      const double far = beyond + guess_log_normal_tail(beyond / mu_ + mu_ / 2);
+      sum -= mass * std::exp(near) * std::expm1(std::min(0.0, far - near));
+    }
+    return std::log(sum);
+  }
+
+  // Where ln delta is `target`, by halving [0, high]; it falls.
+  double root(double target, double high) const {
+    double low = 0;
+    constexpr int most_halvings = 100;
+    for (int i = 0; i < most_halvings && high - low > high * 1e-14; ++i) {
+      const double middle = low + (high - low) / 2;
+      (log_delta(middle) > target ? low : high) = middle;
+    }
+    return high;
+  }
+
+ private:
+  double mu_;
+  std::vector<std::pair<double, double>> parts_;
+};
+
+// About the epsilon in [0, high] at which delta(epsilon) is `delta`, to some 13 digits: the guess, and one of Newton's steps
+// from the certain delta there.
+Rational near_root(const Spectrum& spectrum, const Rational& rho, const Rational& delta, double high) {
+  const Guess guess(spectrum, rho);
+  const double target = log_of(delta);
+  const double root = guess.root(target, high);
+  const Enclosure there = delta_at(spectrum, rho, Rational(root));
+  const double step = root * 1e-5;
+  const double slope = (guess.log_delta(root + step) - guess.log_delta(root - step)) / (2 * step);
+  if (there.lower <= 0 || !(slope < 0)) return Rational(root);
+  const double better = root - (log_of(there.lower) - target) / slope;
+  return Rational(better > 0 && better < 2 * high ? better : root);
 }
 
 // An epsilon that is enough for `delta`, rounded up, or that is not, rounded down; `high` is enough.
@@ -239,11 +262,11 @@ std::optional<CompositionBound> optimal_composition(std::span<const ComposedLoss
   if (const std::optional<Rational> epsilon = zcdp_to_epsilon(zcdp.value, Rational(delta - zcdp.delta)))
     most = std::min(most, *epsilon);
   // Convolutions of so many pairs take a few seconds.
-  constexpr double most_pairs = 2e7;
+  constexpr double most_pairs = 1e7;
   double pairs = 0;
   for (const Group& group : parts.pure)
-    pairs += static_cast<double>(most_losses) *
-             static_cast<double>(std::min<std::int64_t>(group.count + 1, most_losses));
+    pairs += static_cast<double>(most_on_the_way) *
+             static_cast<double>(std::min<std::int64_t>(group.count + 1, most_of_group));
   if (pairs > most_pairs) return CompositionBound{most, 0};
   const Rational high = *basic;
   const Spectrum above = spectrum_of(parts.pure, left.lower, Toward::more);

@@ -38,7 +38,7 @@ TEST(Loss, PureIsZcdpAsInAnIndependentTable) {
 TEST(Loss, PureIsZcdpAtTheEnds) {
   EXPECT_EQ(pure_to_zcdp(0), 0);
   EXPECT_EQ(pure_to_zcdp(5000), 5000);
-  EXPECT_EQ(pure_to_zcdp(number("1e-300")), number("5e-601"));
+  EXPECT_EQ(pure_to_zcdp(number("1e-300")), number("1e-300") * number("5e-301"));
   EXPECT_LE(pure_to_zcdp(number("1023.5")), number("1023.5"));
   EXPECT_THROW(pure_to_zcdp(-1), Error);
   // It grows, and faster than in proportion.

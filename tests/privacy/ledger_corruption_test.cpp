@@ -176,7 +176,7 @@ TEST_F(LedgerCorruptionTest, ForeignFiles) {
   run_sql(path_, "PRAGMA application_id = 1397638224; PRAGMA user_version = 1;");
   expect_refused("another database posing as a ledger");
   restore();
-  run_sql(path_, "PRAGMA user_version = 3;");
+  run_sql(path_, "PRAGMA user_version = 4;");
   EXPECT_THAT(error_of([&] { Ledger::open(path_); }).what(), HasSubstr("another version"));
   restore();
   run_sql(path_, "PRAGMA journal_mode = WAL;");

@@ -64,7 +64,7 @@ TEST(Measure, OfAPlanInRho) {
   }
   const Json json = Json::parse(plan.to_json());
   EXPECT_EQ(json["budget"]["rho"], "0.125");
-  EXPECT_EQ(json["budget"]["delta"], "1e-06");
+  EXPECT_EQ(json["budget"]["delta"], "0.000001");
   EXPECT_EQ(json["statistics"][0]["rho"], "0.03125");
   EXPECT_EQ(json["statistics"][0]["noise"], "gaussian");
   EXPECT_FALSE(json["statistics"][0].contains("epsilon"));
@@ -77,7 +77,7 @@ TEST(Measure, OfAPlanInRho) {
 TEST(Measure, OfAPlanInEpsilonAndDelta) {
   const Plan plan =
       plan_of(in_both, statistic("a", count + gaussian + "epsilon = 1\ndelta = \"1e-7\"") +
-                           statistic("b", count + "epsilon = 1") + statistic("c", bins + gaussian));
+                           statistic("b", count + "epsilon = 1") + statistic("c", bins + gaussian + "weight = 1"));
   EXPECT_EQ(plan.cost().value, 3);
   EXPECT_EQ(plan.cost().delta, parse_rational("1e-6", "delta"));  // the third has what is left of both
   EXPECT_EQ(plan.statistics()[2].cost.value, 1);
@@ -211,8 +211,8 @@ TEST_F(MeasureLedgerTest, APureRunFitsALedgerWithADelta) {
   EXPECT_EQ(ledger.balance().spent, PrivacyAmount(Rational(5, 4), parse_rational("1e-7", "delta")));
   const Json json = Json::parse(both.report.json());
   EXPECT_EQ(json["statistics"][0]["epsilon"], "1");
-  EXPECT_EQ(json["statistics"][0]["delta"], "1e-07");
-  EXPECT_EQ(json["ledger"]["spent_delta"], "1e-07");
+  EXPECT_EQ(json["statistics"][0]["delta"], "0.0000001");
+  EXPECT_EQ(json["ledger"]["spent_delta"], "0.0000001");
   ledger.verify();
 }
 

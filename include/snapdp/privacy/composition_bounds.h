@@ -72,7 +72,7 @@ struct ComposedLoss {
 //
 //   delta(x) = sum over outcomes of the pure parts, of loss l and probability w, of w delta_G(x - l),
 //
-// of which the enclosure is about 1e-12 of the value wide; where there are more than 400 outcomes their losses
+// of which the enclosure is about 1e-12 of the value wide; where there are more than 300 outcomes their losses
 // are rounded, and the enclosure says how much that cost. Never more than the basic bound or the zCDP bound. Nothing when the releases' own deltas
 // are delta or more, or when there is Gaussian noise at delta 0.
 std::optional<Rational> basic_composition(std::span<const ComposedLoss> losses, const Rational& delta);
