@@ -75,9 +75,9 @@ TEST(Measure, OfAPlanInRho) {
 }
 
 TEST(Measure, OfAPlanInEpsilonAndDelta) {
-  const Plan plan =
-      plan_of(in_both, statistic("a", count + gaussian + "epsilon = 1\ndelta = \"1e-7\"") +
-                           statistic("b", count + "epsilon = 1") + statistic("c", bins + gaussian + "weight = 1"));
+  const Plan plan = plan_of(in_both, statistic("a", count + gaussian + "epsilon = 1\ndelta = \"1e-7\"") +
+                                         statistic("b", count + "epsilon = 1") +
+                                         statistic("c", bins + gaussian + "weight = 1"));
   EXPECT_EQ(plan.cost().value, 3);
   EXPECT_EQ(plan.cost().delta, parse_rational("1e-6", "delta"));  // the third has what is left of both
   EXPECT_EQ(plan.statistics()[2].cost.value, 1);

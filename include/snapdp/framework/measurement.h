@@ -31,8 +31,8 @@ class Paid;  // that the debit stands
 }
 
 struct NoiseOptions {
-  // The privacy loss at `distance` of the input metric: an epsilon, of Gaussian noise with a delta; or a rho in
-  // their place.
+  // The privacy loss at `distance` of the input metric: an epsilon, of Gaussian noise with a delta; or a rho
+  // in their place.
   Epsilon epsilon = Rational(0);
   std::optional<Rational> delta = {};
   std::optional<Rational> rho = {};

@@ -5,7 +5,8 @@
 //   optimal_composition(past, Rational(1, 1'000'000)).epsilon;     // least epsilon such that all of them
 //                                                                  // together are (epsilon, 1e-6)-DP
 //
-//   const std::vector<ComposedLoss> mixed = {{Rational(1, 10), 10}, {PrivacyLoss::gaussian(Rational(1, 50))}};
+//   const std::vector<ComposedLoss> mixed = {{Rational(1, 10), 10},
+//                                            {PrivacyLoss::gaussian(Rational(1, 50)), 1}};
 //   optimal_composition(mixed, Rational(1, 1'000'000))->epsilon;   // 1.50394...
 //
 // The bounds hold for mechanisms that are chosen adaptively, each with knowledge of the outputs before it, as
@@ -72,9 +73,9 @@ struct ComposedLoss {
 //
 //   delta(x) = sum over outcomes of the pure parts, of loss l and probability w, of w delta_G(x - l),
 //
-// of which the enclosure is about 1e-12 of the value wide; where there are more than 300 outcomes their losses
-// are rounded, and the enclosure says how much that cost. Never more than the basic bound or the zCDP bound. Nothing when the releases' own deltas
-// are delta or more, or when there is Gaussian noise at delta 0.
+// of which the enclosure is about 1e-12 of the value wide; where there are more than 300 outcomes their
+// losses are rounded, and the enclosure says how much that cost. Never more than the basic bound or the zCDP
+// bound. Nothing when the releases' own deltas are delta or more, or when there is Gaussian noise at delta 0.
 std::optional<Rational> basic_composition(std::span<const ComposedLoss> losses, const Rational& delta);
 std::optional<CompositionBound> optimal_composition(std::span<const ComposedLoss> losses,
                                                     const Rational& delta);
