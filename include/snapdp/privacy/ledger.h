@@ -109,8 +109,8 @@ class Ledger {
   static constexpr std::size_t max_text_bytes = std::size_t{64} << 20;
   // The most charges in one debit.
   static constexpr std::size_t max_charges = 10'000;
-  // The longest "p/q" that a number of a budget, a charge or the running total may have. Decimals of up to 400
-  // places always fit; sums of fractions whose denominators share nothing may not, and are refused.
+  // The longest "p/q" that a number of a budget, a charge or the running total may have. Decimals of up to
+  // 400 places always fit; sums of fractions whose denominators share nothing may not, and are refused.
   static constexpr std::size_t max_number_digits = 1024;
   // How long a call waits for other processes unless set_lock_wait() says otherwise.
   static constexpr std::chrono::milliseconds default_lock_wait{30'000};
@@ -155,9 +155,9 @@ class Ledger {
              std::string_view specification, std::size_t report_bytes) const;
 
   // Debits the sum of what the charges cost in the budget's measure, or throws. On return the debit is on the
-  // disk (written, synced, and the folder synced), and every other process sees it. `specification` is kept as text for the auditor: it is
-  // public. So is `label`, unless it is "": a name that no other release of the ledger bears, or the debit is
-  // refused.
+  // disk (written, synced, and the folder synced), and every other process sees it. `specification` is kept as
+  // text for the auditor: it is public. So is `label`, unless it is "": a name that no other release of the
+  // ledger bears, or the debit is refused.
   LedgerReceipt debit(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
                       std::string_view specification, std::string_view label = {});
 
