@@ -83,7 +83,8 @@ std::ostream& operator<<(std::ostream& out, const PrivacyLoss& loss) {
 }
 
 PrivacyLoss PrivacyLoss::approximate(Rational epsilon, Rational delta) {
-  PrivacyLoss loss(std::move(epsilon));
+  PrivacyLoss loss;
+  loss.epsilon = std::move(epsilon);
   loss.delta = std::move(delta);
   return loss;
 }
@@ -165,7 +166,7 @@ Rational pure_to_zcdp(const Rational& epsilon) {
     const Wide::Precision precision(bits, false);
     const Wide grown = expm1(Wide(epsilon));
     const Wide rho = Wide(epsilon) * grown / (grown + Wide(2.0));
-    const Rational low = up(lower_end(rho));
+    Rational low = up(lower_end(rho));
     if (low == up(upper_end(rho))) return low;
   }
 }

@@ -123,8 +123,8 @@ struct PrivacyBudget {
   PrivacyBudget(const Epsilon& epsilon) : amount(epsilon.value(), 0) {}  // NOLINT: pure unless it says more
   template <typename Number>
   requires(std::convertible_to<Number, Epsilon> && !std::same_as<Number, Epsilon>)
-      PrivacyBudget(const Number& epsilon)
-      : PrivacyBudget(Epsilon(epsilon)) {}  // NOLINT
+      PrivacyBudget(const Number& epsilon)  // NOLINT(google-explicit-constructor)
+      : PrivacyBudget(Epsilon(epsilon)) {}
   static PrivacyBudget approximate(const Epsilon& epsilon, const Epsilon& delta);
   static PrivacyBudget zcdp(const Epsilon& rho, const Epsilon& delta);
 

@@ -154,10 +154,10 @@ class Ledger {
   void check(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
              std::string_view specification, std::size_t report_bytes) const;
 
-  // Debits the sum of what the charges cost in the budget's measure, or throws. On return the debit is on the
-  // disk (written, synced, and the folder synced), and every other process sees it. `specification` is kept as
-  // text for the auditor: it is public. So is `label`, unless it is "": a name that no other release of the
-  // ledger bears, or the debit is refused.
+  // Debits the sum of what the charges cost in the budget's measure, or throws. On return the debit is on
+  // the disk (written, synced, and the folder synced), and every other process sees it. `specification` is
+  // kept as text for the auditor: it is public. So is `label`, unless it is "": a name that no other release
+  // of the ledger bears, or the debit is refused.
   LedgerReceipt debit(const LedgerIdentity& identity, const std::vector<LedgerCharge>& charges,
                       std::string_view specification, std::string_view label = {});
 

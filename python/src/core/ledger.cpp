@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/bindings.h"
+#include "core/numbers.h"
 #include "snapdp/error.h"
 #include "snapdp/release/declaration.h"
 

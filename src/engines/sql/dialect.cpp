@@ -278,7 +278,7 @@ class Datafusion final : public CarefulDialect {
   std::string real_type() const override { return "DOUBLE"; }
   std::string clamped(const std::string& x, const std::string& lower, const std::string& upper,
                       const std::string& missing, AtomType type) const override {
-    const std::string bounded = Dialect::clamped(x, lower, upper, missing, type);
+    std::string bounded = Dialect::clamped(x, lower, upper, missing, type);
     if (type != AtomType::real) return bounded;
     return "CASE WHEN " + is_nan(x) + " THEN " + missing + " ELSE " + bounded + " END";
   }

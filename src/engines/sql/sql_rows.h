@@ -91,7 +91,7 @@ class SqlRows {
   std::string is_missing(const Cell& cell) const;
   std::string is_present(const Cell& cell) const;
   // All conditions but this one.
-  std::string kept_besides(const std::string& condition) const;
+  std::string kept_besides(const std::string& other) const;
 
   const Dialect* dialect_;
   std::vector<Cell> cells_;
