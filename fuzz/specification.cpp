@@ -18,8 +18,8 @@ void check_plan(const Plan& plan) {
   SNAPDP_FUZZ_CHECK(plan.statistics().size() + plan.unpaid().size() == specification.statistics.size());
   Rational total = 0;
   for (const PlannedStatistic& statistic : plan.statistics()) {
-    total += statistic.epsilon;
-    SNAPDP_FUZZ_CHECK(statistic.loss_bound <= statistic.epsilon && statistic.loss_bound >= 0);
+    total += statistic.cost.value;
+    SNAPDP_FUZZ_CHECK(statistic.loss_bound <= statistic.cost.value && statistic.loss_bound >= 0);
     SNAPDP_FUZZ_CHECK(statistic.constant.has_value() == statistic.measurements.empty());
     for (const PlannedMeasurement& measurement : statistic.measurements)
       SNAPDP_FUZZ_CHECK(measurement.epsilon > 0);

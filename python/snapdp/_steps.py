@@ -265,9 +265,6 @@ def _distinct(categories: object = None) -> _Make:
     return lambda rows: _core.make_distinct(rows, bins)
 
 
-prices = ("epsilon", "delta", "rho")
-
-
 def snapping(
     *,
     epsilon: Number | None = None,
@@ -296,14 +293,16 @@ def snapping(
     """
     if epsilon is None and rho is None:
         raise InvalidArgument("epsilon is missing: the privacy loss; or of Gaussian noise a rho", "epsilon")
-    loss = tuple(None if given is None else text(given, name) for given, name in zip((epsilon, delta, rho), prices))
+    loss, fails, gaussian = optional_text(epsilon, "epsilon"), optional_text(delta, "delta"), optional_text(rho, "rho")
     spacing = exact(grid, "grid")
     kind, ends = _range(range)
     apart = optional_whole(distance, "distance")
     names = text_of(mode, "mode"), optional_whole(precision, "precision", 1), text_of(noise, "noise")
 
     def measured(aggregation: _core.Aggregation, most: int) -> _core.Measurement:
-        return _core.make_measurement(aggregation, *loss, spacing, *names, most if apart is None else apart, kind, ends)
+        return _core.make_measurement(
+            aggregation, loss, fails, gaussian, spacing, *names, most if apart is None else apart, kind, ends
+        )
 
     shown = words("snapping", (), {"epsilon": epsilon, "delta": delta, "rho": rho, "noise": None if noise == "laplace" else noise})
     return Step((_StepPart(shown, noise=measured),))
