@@ -146,8 +146,10 @@ def round_up(number: float) -> str:
 def budget_entries(epsilon: Number | None, rho: Number | None, delta: Number | None) -> dict[str, str]:
     """A budget as [budget] has it: epsilon, epsilon and delta, or rho and delta."""
     given = {"epsilon": epsilon, "rho": rho, "delta": delta}
-    if (epsilon is None) == (rho is None):
-        raise InvalidArgument("epsilon: give the budget as an epsilon, or as a rho with a delta", "epsilon")
+    if epsilon is not None and rho is not None:
+        raise InvalidArgument("rho: cannot stand beside epsilon: a budget counts in one of them; leave one out", "rho")
+    if epsilon is None and rho is None:
+        raise InvalidArgument("epsilon is missing: give the budget as an epsilon, or as a rho with a delta", "epsilon")
     if rho is not None and delta is None:
         raise InvalidArgument("delta: a budget of rho is read as an epsilon at a delta; give one, such as 1e-6", "delta")
     return {key: text(value, key) for key, value in given.items() if value is not None}

@@ -9,7 +9,7 @@ import snapdp as dp
 
 @pytest.fixture
 def people():
-    return dp.Dataset("people", neighbors="add-remove", columns={"age": dp.real(0, 100), "city": dp.text(keys=["a", "b"])})
+    return dp.dataset("people", neighbors="add-remove", columns={"age": dp.real(0, 100), "city": dp.text(keys=["a", "b"])})
 
 
 @pytest.fixture

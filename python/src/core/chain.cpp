@@ -250,15 +250,16 @@ HeldMeasurement measured(const Aggregation& aggregation, const std::optional<std
                          const std::optional<long>& precision, const std::string& noise,
                          std::uint64_t distance, const std::string& range,
                          const std::vector<std::optional<std::string>>& ends) {
-  const Measurement measurement(aggregation,
-                                {.epsilon = epsilon ? positive(*epsilon, "epsilon") : Rational(0),
-                                 .delta = positive(delta, "delta"),
-                                 .rho = positive(rho, "rho"),
-                                 .grid = grid_of(grid),
-                                 .noise = noise_kind(mode, noise),
-                                 .precision = precision,
-                                 .distance = distance,
-                                 .range = range_of(range, ends)});
+  const Measurement measurement(
+      aggregation,
+      {.epsilon = epsilon ? positive(*epsilon, "epsilon") : Rational(0),
+       .delta = positive(delta, "delta"),
+       .rho = positive(rho, "rho"),
+       .grid = grid_of(grid),
+       .noise = noise == "gaussian" && mode == "exact" ? NoiseKind::gaussian : noise_kind(mode, noise),
+       .precision = precision,
+       .distance = distance,
+       .range = range_of(range, ends)});
   return {Composition(measurement), {{{}, measurement}}};
 }
 
