@@ -179,9 +179,9 @@ class Ledger:
             ("dataset", self.dataset),
             ("neighbors", self.neighbors),
             ("privacy unit", self.privacy_unit or "one row"),
-            ("budget", str(balance['budget_shown'])),
-            ("spent", str(balance['spent_shown'])),
-            ("remaining", str(balance['remaining_shown'])),
+            ("budget", str(balance["budget_shown"])),
+            ("spent", str(balance["spent_shown"])),
+            ("remaining", str(balance["remaining_shown"])),
             ("releases", str(balance["releases"])),
         ]
 
