@@ -369,7 +369,7 @@ def _read(facts: dict[str, Any], rows: list[dict[str, str]]) -> dict[str, Releas
             estimates = tuple(estimate for group in groups.values() for estimate in group.estimates)
             alpha = next(iter(groups.values())).alpha
             result[asked["name"]] = Released(
-                asked["name"], asked["kind"], fraction(asked["epsilon"]), alpha, estimates,
+                asked["name"], asked["kind"], _cost(asked), alpha, estimates,
                 groups=groups, warnings=words,
             )  # fmt: skip
         else:
@@ -399,11 +399,16 @@ def _entry(
         for _ in entry["top"]:
             alpha = fraction(next(lines)["alpha"])
         top = tuple(chosen["category"] for chosen in entry["top"])
-        return Released(asked["name"], asked["kind"], fraction(asked["epsilon"]), alpha, (), warnings=warnings, top=top)
+        return Released(asked["name"], asked["kind"], _cost(asked), alpha, (), warnings=warnings, top=top)
     bins = {bin["bin"]: estimate(bin["value"]) for bin in entry.get("bins", ())}
     quantiles = {fraction(quantile["q"]): estimate(quantile["value"]) for quantile in entry.get("quantiles", ())}
     held = tuple(bins.values()) or tuple(quantiles.values()) or (estimate(entry["value"]),)
     return Released(
-        asked["name"], asked["kind"], fraction(asked["epsilon"]), alpha, held,
+        asked["name"], asked["kind"], _cost(asked), alpha, held,
         bins=bins, quantiles=quantiles, warnings=warnings,
     )  # fmt: skip
+
+
+def _cost(asked: Mapping[str, Any]) -> Fraction:
+    """Of a statistic in the record: an epsilon, or where the run counts in rho that."""
+    return fraction(asked["rho"] if "rho" in asked else asked["epsilon"])
