@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "numeric/shared/float_environment.h"
+#include "privacy/composition_arguments.h"
 #include "privacy/composition_grid.h"
 #include "privacy/positive_interval.h"
 #include "privacy/randomized_response.h"
@@ -22,6 +23,7 @@ using namespace privacy_internal;
 namespace {
 
 using composition::Group;
+using composition::require_delta;
 
 // As in a ledger: denominators that share nothing would multiply without end.
 constexpr std::size_t most_sum_digits = 1024;
@@ -63,14 +65,6 @@ std::vector<Group> grouped(std::span<const EqualReleases> releases) {
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.count < b.count; });
   return groups;
-}
-
-void require_delta(const Rational& delta) {
-  if (delta.get_den() != 0 && delta >= 0 && delta < 1) return;
-  throw Error(ErrorCode::invalid_argument, "delta",
-              "delta = " + (delta.get_den() == 0 ? "?/0" : to_string(delta)) +
-                  ": must be at least 0 and less than 1; it is the probability that the bound fails, so "
-                  "choose one far below 1 / (number of people), such as 1e-9");
 }
 
 Rational sum_of(const std::vector<Group>& groups) {
@@ -335,6 +329,14 @@ Rational zcdp_epsilon_at(const Rational& rho, const Rational& delta, double alph
 }
 
 }  // namespace
+
+void composition::require_delta(const Rational& delta) {
+  if (delta.get_den() != 0 && delta >= 0 && delta < 1) return;
+  throw Error(ErrorCode::invalid_argument, "delta",
+              "delta = " + (delta.get_den() == 0 ? "?/0" : to_string(delta)) +
+                  ": must be at least 0 and less than 1; it is the probability that the bound fails, so "
+                  "choose one far below 1 / (number of people), such as 1e-9");
+}
 
 Rational basic_composition(std::span<const EqualReleases> releases) {
   return sum_of(grouped(releases));

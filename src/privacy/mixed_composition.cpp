@@ -7,6 +7,7 @@
 
 #include "numeric/shared/float_environment.h"
 #include "numeric/shared/normal_guess.h"
+#include "privacy/composition_arguments.h"
 #include "privacy/positive_interval.h"
 #include "privacy/randomized_response.h"
 #include "snapdp/error.h"
@@ -21,6 +22,7 @@ using namespace privacy_internal;
 namespace {
 
 using composition::Group;
+using composition::require_delta;
 
 // What is composed, by kinds.
 struct Parts {
@@ -46,11 +48,6 @@ Parts parts_of(std::span<const ComposedLoss> losses) {
   for (const auto& [epsilon, count] : counts)
     if (epsilon != 0) parts.pure.push_back({epsilon, count});
   return parts;
-}
-
-void require_delta(const Rational& delta) {
-  if (delta.get_den() != 0 && delta >= 0 && delta < 1) return;
-  throw Error(ErrorCode::invalid_argument, "delta", "delta: must be at least 0 and less than 1");
 }
 
 // The delta that is left for losses that are finite: delta = lost + (1 - lost) left, where `lost` is the probability that
@@ -148,13 +145,6 @@ Enclosure delta_at(const Spectrum& spectrum, const Rational& rho, const Rational
   return sum;
 }
 
-double log_of(const Rational& value) {
-  Real logarithm(64);
-  mpfr_set_q(logarithm.get(), value.get_mpq_t(), MPFR_RNDN);
-  mpfr_log(logarithm.get(), logarithm.get(), MPFR_RNDN);
-  return mpfr_get_d(logarithm.get(), MPFR_RNDN);
-}
-
 // ln delta(epsilon) in double, to some ten digits: where to look.
 class Guess {
  public:
@@ -194,13 +184,13 @@ class Guess {
 // from the certain delta there.
 Rational near_root(const Spectrum& spectrum, const Rational& rho, const Rational& delta, double high) {
   const Guess guess(spectrum, rho);
-  const double target = log_of(delta);
+  const double target = guess_log(delta);
   const double root = guess.root(target, high);
   const Enclosure there = delta_at(spectrum, rho, Rational(root));
   const double step = root * 1e-5;
   const double slope = (guess.log_delta(root + step) - guess.log_delta(root - step)) / (2 * step);
   if (there.lower <= 0 || !(slope < 0)) return Rational(root);
-  const double better = root - (log_of(there.lower) - target) / slope;
+  const double better = root - (guess_log(there.lower) - target) / slope;
   return Rational(better > 0 && better < 2 * high ? better : root);
 }
 
