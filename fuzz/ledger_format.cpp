@@ -9,9 +9,15 @@ namespace {
 
 void run(std::string_view text) {
   if (const auto number = parse_number(text)) SNAPDP_FUZZ_CHECK(number_text(*number) == text);
-  if (const auto charges = parse_charges(text)) {
-    SNAPDP_FUZZ_CHECK(charges_text(*charges) == text && charges->size() <= Ledger::max_charges);
-    for (const LedgerCharge& charge : *charges) SNAPDP_FUZZ_CHECK(charge.epsilon > 0 && is_name(charge.name));
+  for (const PrivacyMeasure measure :
+       {PrivacyMeasure::pure, PrivacyMeasure::approximate, PrivacyMeasure::zcdp}) {
+    if (const auto amount = parse_amount(measure, text))
+      SNAPDP_FUZZ_CHECK(amount_text(measure, *amount) == text);
+    if (const auto charges = parse_charges(measure, text)) {
+      SNAPDP_FUZZ_CHECK(charges_text(measure, *charges) == text && charges->size() <= Ledger::max_charges);
+      for (const LedgerCharge& charge : *charges)
+        SNAPDP_FUZZ_CHECK(!charge.loss.is_zero() && is_name(charge.name));
+    }
   }
   // A name is a document of one line; both leave no byte that a terminal obeys.
   if (is_name(text))
