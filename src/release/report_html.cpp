@@ -680,8 +680,9 @@ class ReportPage {
             "number\"><table class=\"mech\"><caption>Every noisy number: noise of this law and scale, "
             "drawn exactly and rounded to multiples of the grid. Loss: the most that one person changes "
             "the log-probability of any output, rounded up. The record has all digits.</caption><thead><tr>";
-    for (const std::string head :
-         {"number", "noise", "scale", "grid", "sensitivity", letter().c_str(), "loss"})
+    const std::vector<std::string> heads = {"number",      "noise",  "scale", "grid",
+                                            "sensitivity", letter(), "loss"};
+    for (const std::string& head : heads)
       html << "<th scope=\"col\"" << (head == "number" || head == "noise" ? "" : " class=\"n\"") << ">"
            << head << "</th>";
     html << "</tr></thead><tbody>\n";
