@@ -26,6 +26,7 @@ from ._ledger import Ledger
 from ._mechanism import Geometric, Snapping, trace
 from ._plan import Plan, plan
 from ._statistics import (
+    PrivateKeys,
     Statistic,
     correlation,
     count,
@@ -35,6 +36,7 @@ from ._statistics import (
     mean,
     median,
     moment,
+    private_keys,
     quantiles,
     range_count,
     standard_deviation,
@@ -87,10 +89,10 @@ __all__ = [
     "Accountant", "Accuracy", "Aggregation", "Audit", "BadData", "Bias", "Bound", "Budget", "BudgetRefused", "Certificate",
     "ChainStep", "Check", "Column", "Composition", "Dataset", "Debit", "Elsewhere", "Error", "Estimate", "Geometric",
     "InvalidArgument", "IoError", "Law", "Ledger", "LedgerEntry", "Measurement", "Mismatch", "NotInstalled", "Part", "Plan",
-    "PlannedAccuracy", "PlannedStatistic", "Release", "Released", "Report", "Rows", "Snapping", "Statistic", "Step",
+    "PlannedAccuracy", "PlannedStatistic", "PrivateKeys", "Release", "Released", "Report", "Rows", "Snapping", "Statistic", "Step",
     "Transformation", "Warning", "accuracy", "aggregates", "aggregation", "audit", "bias", "bins", "bound", "cast",
     "centered_sum", "certify", "clamp", "compose", "correlation", "count", "covariance", "dataset", "distinct", "drop", "fold",
-    "grouped", "hierarchy", "histogram", "impute", "integer", "law", "mean", "median", "moment", "parse", "plan", "project",
+    "grouped", "hierarchy", "histogram", "impute", "integer", "law", "mean", "median", "moment", "parse", "plan", "private_keys", "project",
     "quantiles", "range_count", "read_dataset", "real", "rows", "sequential", "snapping", "sql", "standard_deviation", "states",
     "sum", "testing", "text", "top", "trace", "transformation", "variance",
 ]  # fmt: skip

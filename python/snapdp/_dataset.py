@@ -197,11 +197,19 @@ class Dataset:
             headline: what a page about the release says at its top.
         """
         from ._plan import Plan
-        from ._statistics import Statistic
+        from ._statistics import PrivateKeys, Statistic
 
         tables = [_toml.table("[budget]", budget_entries(epsilon, rho, delta))]
+        chosen: dict[str, PrivateKeys] = {}
         for statistic in statistics:
             tables.append(of_class(statistic, Statistic, "statistics", 'statistics such as count() or mean("age")')._table())
+            by = statistic._private_keys()
+            if by and chosen.setdefault(*by) != by[1]:
+                raise InvalidArgument(
+                    f'statistics: the keys of "{by[0]}" are chosen in two ways; give all its statistics the same private_keys(...)',
+                    "statistics",
+                )
+        tables += [keys._table(column) for column, keys in chosen.items()]
         head = {"label": label, "headline": headline}
         top = "".join(f"{name} = {_toml.string(words, name)}\n" for name, words in head.items() if words is not None)
         try:

@@ -196,8 +196,8 @@ def _digits(cell: Any) -> str:
         return int.__repr__(cell)
     if is_decimal(cell) and (not cell or abs(cell.adjusted()) <= _most_digits):
         return format(cell, "f")
-    if isinstance(cell, str) and cell.isascii():
-        return str.__str__(cell)
+    if isinstance(cell, str):  # digits, or a key of groups; what is no Unicode is no key
+        return str.__str__(cell).encode("utf-8", "replace").decode()
     raise BadData(
         f"aggregates: a cell is a {type(cell).__name__} and no whole number of at most {_most_digits} digits; hand over the "
         "result of the query as it is, ints, Decimals or texts of digits",

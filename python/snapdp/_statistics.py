@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar, Union
 
 from . import _toml
 from ._arguments import entries as entries_of
-from ._arguments import text_of
+from ._arguments import text_of, whole
 from ._dataset import copied
 from ._numbers import Number
 
@@ -21,6 +21,52 @@ Bounds = Sequence[Number]
 
 # Exact whatever TOML's own numbers can hold.
 _exact = ("epsilon", "accuracy", "weight", "rho", "delta", "alpha")
+
+
+class PrivateKeys:
+    """How groups are chosen whose keys nobody declared: made by `private_keys`, for `Statistic.by`."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Mapping[str, object]) -> None:
+        self._entries = dict(entries)
+
+    def _table(self, column: str) -> str:
+        return _toml.table(f"[keys.{_toml.key(column, 'column')}]", self._entries)
+
+    def __repr__(self) -> str:
+        return f"private_keys({', '.join(f'{key}={entry!r}' for key, entry in self._entries.items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PrivateKeys) and self._entries == other._entries
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._entries.items()))
+
+
+def private_keys(
+    epsilon: Number,
+    delta: Number,
+    *,
+    max_groups_per_unit: int | None = None,
+    min_units: int | None = None,
+    most: int | None = None,
+) -> PrivateKeys:
+    """Groups whose keys nobody declared: those are shown that have enough privacy units, `count().by("city", keys=private_keys("0.5", "1e-6"))`.
+
+    A group of n units is shown with the greatest probability that epsilon and delta allow (Desfontaines, Voss, Gipson, Mandayam
+    2022). Statistics by equal keys of one column share the choice, which is paid for once. The budget needs a delta.
+
+    Args:
+        epsilon, delta: what the choice may cost a privacy unit, whatever the number of its groups.
+        max_groups_per_unit: required with a unit: in how many groups of a unit it counts there. The fewer, the smaller the
+            groups that are seen.
+        min_units: no group of fewer units is ever shown; 1 unless given.
+        most: no more groups are shown, those first in order; 10,000 unless given.
+    """
+    counts = {"max_groups_per_unit": max_groups_per_unit, "min_units": min_units, "most": most}
+    whole_counts = {name: whole(count, name, 1) for name, count in counts.items() if count is not None}
+    return PrivateKeys({"epsilon": _price(epsilon, "epsilon"), "delta": _price(delta, "delta"), **whole_counts})
 
 
 class Statistic:
@@ -48,7 +94,7 @@ class Statistic:
         self,
         column: str,
         *,
-        keys: Iterable[Number | str] | None = None,
+        keys: Iterable[Number | str] | PrivateKeys | None = None,
         max_groups_per_unit: int | None = None,
         max_rows_per_group_per_unit: int | None = None,
         expected_group_size: int | None = None,
@@ -58,7 +104,8 @@ class Statistic:
 
         Args:
             column: which says what group a row is in. Needs add-remove neighbors.
-            keys: the groups, in order; those of the column unless given. Every key appears in the result.
+            keys: the groups, in order; those of the column unless given. Every key appears in the result. Or
+                `private_keys(...)`, where nobody knows them: then those appear that have enough privacy units.
             max_groups_per_unit, max_rows_per_group_per_unit: with a unit, both: of a unit's rows only those in so
                 many groups count, and so many of each.
             expected_group_size: a public guess at the rows of a group, for planning.
@@ -85,8 +132,14 @@ class Statistic:
         assert isinstance(both, list)
         return [str(self._entries[key]) for key in ("column", "group_by") if key in self._entries] + both
 
+    def _private_keys(self) -> tuple[str, PrivateKeys] | None:
+        keys = self._entries.get("keys")
+        return (str(self._entries["group_by"]), keys) if isinstance(keys, PrivateKeys) else None
+
     def _table(self) -> str:
         entries = dict(self._entries)
+        if self._private_keys():
+            entries["keys"] = "private"
         if not any(price in entries for price in ("epsilon", "accuracy", "weight", "rho")):
             entries["weight"] = 1
         for key in _exact:

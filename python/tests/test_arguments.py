@@ -117,6 +117,9 @@ class World:
     def planned(self, *statistics: dp.Statistic) -> dp.Plan:
         return self.people.plan(*statistics, epsilon=1)
 
+    def planned_by_keys(self, keys: dp.PrivateKeys) -> dp.Plan:
+        return self.people.plan(dp.count().by("city", keys=keys), epsilon=10**10, delta="0.99")
+
     def planned_of_public(self, statistic: dp.Statistic) -> dp.Plan:
         return self.public.plan(statistic, epsilon=1)
 
@@ -166,6 +169,7 @@ def of_plans(world: World) -> dict[str, Use]:
         "distinct": Use(dp.distinct, {"column": "age", "categories": [1, 2]}, of, one),
         "range_count": Use(dp.range_count, {"column": "age", "bounds": [1, 5]}, of, one),
         "top": Use(dp.top, {"column": "age", "k": 1, "categories": [1, 2]}, of, one),
+        "private_keys": Use(dp.private_keys, {"epsilon": 1, "delta": "1e-6"}, world.planned_by_keys),
         "Statistic.by": Use(dp.count().by, {"column": "city"}, of, {"column": {"group_by", "keys", "name"}}),
         "integer": Use(dp.integer, {"lower": 0, "upper": 9}, column, ends),
         "real": Use(dp.real, {"lower": 0, "upper": 9}, column, ends),
@@ -363,7 +367,7 @@ def may_work(parameter: inspect.Parameter, value: object) -> bool:
 
 
 # Not called by anybody but the package: their words say which function makes them.
-made_by_functions = {"Column", "Statistic", "Rows", "Step", "Transformation", "Aggregation", "Measurement", "Report", "Accountant", "Elsewhere"}
+made_by_functions = {"Column", "PrivateKeys", "Statistic", "Rows", "Step", "Transformation", "Aggregation", "Measurement", "Report", "Accountant", "Elsewhere"}
 
 
 def is_record(item: object) -> bool:

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "framework/paid.h"
+#include "framework/shared/paid.h"
 #include "framework/require_rows.h"
 #include "framework/shared/memory_reserve.h"
 #include "numeric/shared/float_environment.h"

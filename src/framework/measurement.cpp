@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "framework/paid.h"
+#include "framework/shared/paid.h"
 #include "numeric/shared/certified.h"
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"

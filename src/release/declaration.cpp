@@ -378,8 +378,8 @@ void read_neighbors(const TomlTable& data, Declaration& declaration) {
 }  // namespace
 
 const std::vector<std::string>& release_internal::root_keys() {
-  static const std::vector<std::string> keys = {"label",   "headline", "data",
-                                                "columns", "budget",   "statistic"};
+  static const std::vector<std::string> keys = {"label",  "headline", "data",     "columns",
+                                                "budget", "keys",     "statistic"};
   return keys;
 }
 

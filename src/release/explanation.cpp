@@ -152,7 +152,8 @@ std::string statistic_text(const PlannedStatistic& planned, const std::string& u
     text += (i == 0 ? " of " : " and ") + quoted_text(statistic.columns[i]);
   if (statistic.group_by) {
     text += " by " + quoted_text(*statistic.group_by) + ", " +
-            plural(std::to_string(planned.groups), "public key");
+            (statistic.private_keys ? "with private keys; told for one of them"
+                                    : plural(std::to_string(planned.groups), "public key"));
     if (const std::optional<GroupLimit>& limit = statistic.groups_per_unit) {
       text += "; of the rows of a unit those in at most " +
               plural(std::to_string(limit->max_groups), "group") + ", at most " +
@@ -178,6 +179,24 @@ std::string statistic_text(const PlannedStatistic& planned, const std::string& u
   return text;
 }
 
+std::string keys_text(const PlannedKeys& planned, const Specification& specification) {
+  const KeysSpecification& keys = planned.specification;
+  const std::string units = specification.data.privacy_unit ? "privacy units" : "rows";
+  std::string text = "keys of " + quoted_text(keys.column) +
+                     ": which groups are shown, chosen before their noise is drawn\n";
+  text += "  1. how many " + units + " each group has";
+  if (specification.data.privacy_unit)
+    text += "; a unit counts in at most " + plural(std::to_string(keys.max_groups), "group");
+  text += "\n  2. partition selection: shown with the greatest probability that the loss allows, from " +
+          planned.likely.get_str() + " " + units + " on at least one half, from " +
+          planned.certain.get_str() + " on 1\n";
+  if (keys.min_units > 1)
+    text += "     never with fewer than " + std::to_string(keys.min_units) + " " + units + "\n";
+  return text + "     loss at most epsilon " + short_number(keys.epsilon) + ", delta " +
+         short_number(keys.delta) + " for a " + (specification.data.privacy_unit ? "unit" : "row") +
+         " (proved)\n";
+}
+
 }  // namespace
 
 std::string Plan::explanation() const {
@@ -185,6 +204,7 @@ std::string Plan::explanation() const {
   const PrivacyBudget& budget = specification_.budget;
   const std::string unit = unit_of(budget.measure);
   for (const PlannedStatistic& statistic : statistics_) text += statistic_text(statistic, unit) + "\n";
+  for (const PlannedKeys& keys : private_keys_) text += keys_text(keys, specification_) + "\n";
   return text + "Together (sequential composition): " + in_words(budget.measure, cost_) + " of the " +
          (budget.measure == PrivacyMeasure::pure ? short_number_down(budget.amount.value)
                                                  : in_words_down(budget.measure, budget.limit())) +

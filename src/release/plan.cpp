@@ -179,6 +179,9 @@ class StatisticPlanner {
   }
 
   Bins keys() const {
+    // Of private keys any one key stands for all.
+    if (statistic_.key_texts.empty() && statistic_.key_numbers.empty())
+      return statistic_.key_type == AtomType::text ? Bins::texts({"-"}) : Bins::numbers({Dyadic(0)});
     if (!statistic_.key_texts.empty()) return Bins::texts(statistic_.key_texts);
     return Bins::numbers(cell_values(statistic_.key_numbers, statistic_.key_type, "keys"));
   }
@@ -191,7 +194,7 @@ class StatisticPlanner {
     const PlannedMeasurement& only = planned_.measurements.back();
     planned_.accuracy = StatisticAccuracy{only.accuracy.conservative, only.accuracy.tight,
                                           only.accuracy.laplace, std::nullopt};
-    if (!planned_.bins.empty() || statistic_.group_by) planned_.accuracy->simultaneous = only.simultaneous;
+    if (!planned_.bins.empty() || planned_.groups > 0) planned_.accuracy->simultaneous = only.simultaneous;
     kind_.conclude(planned_);
   }
 
@@ -636,10 +639,38 @@ Rational epsilon_within(const Rational& rho) {
   return Rational(low * epsilon_unit());
 }
 
+PlannedKeys planned_keys(const Specification& specification, const KeysSpecification& keys) {
+  PlannedKeys planned;
+  planned.specification = keys;
+  planned.loss = PrivacyLoss::approximate(keys.epsilon, keys.delta);
+  for (const StatisticSpecification& statistic : specification.statistics) {
+    if (statistic.private_keys && statistic.group_by == keys.column)
+      planned.statistics.push_back(statistic.name);
+  }
+  planned.cost = planned.loss.in(specification.budget.measure);
+  // A unit's groups are at most its rows.
+  const std::uint64_t groups = std::min(keys.max_groups, specification.data.max_rows_per_unit);
+  const SelectionLaw law = per_group(keys.epsilon, keys.delta, groups);
+  const Integer hidden = Integer(static_cast<unsigned long>(keys.min_units)) - 1;
+  planned.certain = law.first_certain() + hidden;
+  Integer too_few = 0;
+  Integer likely = law.first_certain();
+  while (likely - too_few > 1) {
+    const Integer middle = (likely + too_few) / 2;
+    (law.probability(middle).low >= Rational(1, 2) ? likely : too_few) = middle;
+  }
+  planned.likely = likely + hidden;
+  return planned;
+}
+
 }  // namespace
 
 Plan::Plan(Specification specification) : specification_(std::move(specification)) {
   const FloatEnvironment environment;
+  for (const KeysSpecification& keys : specification_.private_keys) {
+    private_keys_.push_back(planned_keys(specification_, keys));
+    cost_ = cost_ + private_keys_.back().cost;
+  }
   if (specification_.data.where)
     selection_.where = specification_.data.where->bind(specification_.data.types());
   if (specification_.data.privacy_unit)
@@ -723,6 +754,12 @@ void Plan::require_affordable() const {
 Certificate Plan::certificate() const {
   std::vector<Certificate> certificates;
   for (const PlannedStatistic& statistic : statistics_) certificates.push_back(statistic.certificate);
+  // Of choosing keys the claimed loss, and of what was left out afterwards.
+  for (const PlannedKeys& keys : private_keys_) {
+    certificates.push_back({.witness = 0, .bound = keys.cost.value});
+    if (keys.shown && keys.shown->left_out.value > 0)
+      certificates.push_back({.witness = 0, .bound = keys.shown->left_out.value});
+  }
   return compose_certificates(certificates);
 }
 
@@ -736,7 +773,21 @@ std::optional<FoldRequest::GroupLimit> group_limit_of(const StatisticSpecificati
 
 }  // namespace
 
+namespace {
+
+void require_public_keys(const Plan& plan) {
+  if (plan.private_keys().empty()) return;
+  throw Error(
+      ErrorCode::mismatch, "keys",
+      plan.specification().name + ": [keys." + plan.private_keys().front().specification.column +
+          "]: which keys there are is asked where the rows are, right before the release; release from "
+          "a file, an Arrow stream or a connected database, or list the keys");
+}
+
+}  // namespace
+
 Composition Plan::composition() const {
+  require_public_keys(*this);
   std::vector<TablePart> parts;
   for (const PlannedStatistic& statistic : statistics_) {
     for (const PlannedMeasurement& planned : statistic.measurements)
@@ -745,7 +796,75 @@ Composition Plan::composition() const {
   return make_on_table(selection_, std::move(parts));
 }
 
+PrivateGroups Plan::private_groups() const {
+  std::vector<PrivateKeys> keys;
+  for (const PlannedKeys& planned : private_keys_) {
+    const KeysSpecification& asked = planned.specification;
+    keys.push_back({{asked.column, asked.type},
+                    asked.epsilon,
+                    asked.delta,
+                    asked.max_groups,
+                    asked.min_units,
+                    asked.most});
+  }
+  const auto parts_of = [this](const std::vector<KeyValues>& values) {
+    std::vector<GroupsPart> parts;
+    const Plan plan = with_keys(values);
+    for (const PlannedStatistic& statistic : plan.statistics()) {
+      const StatisticSpecification& asked = statistic.specification;
+      std::optional<std::size_t> by;
+      for (std::size_t i = 0; i < private_keys_.size(); ++i) {
+        if (asked.private_keys && asked.group_by == private_keys_[i].specification.column) by = i;
+      }
+      for (const PlannedMeasurement& planned : statistic.measurements)
+        parts.push_back({{planned.columns, planned.measurement, group_limit_of(asked)}, by});
+    }
+    return parts;
+  };
+  return PrivateGroups(selection_, std::move(keys), parts_of);
+}
+
+Plan Plan::with_keys(const std::vector<KeyValues>& keys, const std::vector<bool>& cut) const {
+  Specification specification = specification_;
+  specification.statistics.clear();
+  for (const PlannedStatistic& planned : statistics_) {
+    StatisticSpecification statistic = planned.specification;
+    if (statistic.private_keys) {
+      const auto which = std::find_if(
+          private_keys_.begin(), private_keys_.end(),
+          [&](const PlannedKeys& each) { return each.specification.column == statistic.group_by; });
+      const KeyValues& values = keys.at(static_cast<std::size_t>(which - private_keys_.begin()));
+      if (values.empty()) continue;
+      statistic.key_texts = values.texts;
+      for (const std::int64_t key : values.integers)
+        statistic.key_numbers.emplace_back(Integer(static_cast<long>(key)));
+    }
+    // What was found for an accuracy or a weight is what is paid.
+    if (!planned.loss.is_zero()) {
+      const bool by_rho = statistic.noise == NoiseKind::gaussian && !statistic.delta;
+      (by_rho ? statistic.rho : statistic.epsilon) = planned.asked;
+      statistic.accuracy.reset();
+      statistic.weight.reset();
+    }
+    specification.statistics.push_back(std::move(statistic));
+  }
+  Plan plan(std::move(specification));
+  for (std::size_t i = 0; i < private_keys_.size(); ++i) {
+    plan.private_keys_[i].statistics = private_keys_[i].statistics;
+    PlannedKeys::Shown shown{keys[i].size(), !cut.empty() && cut[i], {}};
+    for (const PlannedStatistic& planned : statistics_) {
+      if (keys[i].empty() && planned.specification.private_keys &&
+          planned.specification.group_by == private_keys_[i].specification.column)
+        shown.left_out = shown.left_out + planned.cost;
+    }
+    plan.cost_ = plan.cost_ + shown.left_out;
+    plan.private_keys_[i].shown = std::move(shown);
+  }
+  return plan;
+}
+
 std::vector<FoldRequest> Plan::requests() const {
+  require_public_keys(*this);
   std::vector<FoldRequest> requests;
   for (const PlannedStatistic& statistic : statistics_) {
     for (const PlannedMeasurement& planned : statistic.measurements)

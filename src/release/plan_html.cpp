@@ -170,12 +170,29 @@ class PlanPage {
          << column_head("at double", " class=\"n\"") << column_head("share of the cost", " class=\"c\"")
          << "</tr></thead><tbody role=\"rowgroup\">\n";
     for (std::size_t i = 0; i < model_.statistics.size(); ++i) html << cost(i);
+    for (const ShownKeys& keys : model_.keys) html << cost_of_keys(keys);
     return html << "<tr role=\"row\" class=\"sum\"><th role=\"rowheader\" scope=\"row\">this run</th><td "
                    "role=\"cell\" class=\"n v\">"
                 << letter() << " " << short_number(model_.planned)
                 << "</td><td role=\"cell\" class=\"n\"></td><td role=\"cell\" class=\"n\"></td><td "
                    "role=\"cell\" class=\"n\"></td><td role=\"cell\" class=\"c\"></td></tr>\n"
                    "</tbody></table></div></section>\n";
+  }
+
+  Html cost_of_keys(const ShownKeys& keys) const {
+    const Rational epsilon = keys.epsilon.rational();
+    Strip strip(14);
+    strip.level(0, 1, 7, "r");
+    if (model_.planned > 0) strip.box(0, to_double_nearest(Rational(epsilon / model_.planned)), 0, 14, "p");
+    std::string note = keys_note(model_, keys);
+    note.pop_back();
+    Html html;
+    return html << "<tr role=\"row\"><th role=\"rowheader\" scope=\"row\">keys of " << keys.column
+                << "<small>" << note << "</small></th><td role=\"cell\" class=\"n\">" << letter() << " "
+                << short_number(epsilon)
+                << "</td><td role=\"cell\" class=\"n\"></td><td role=\"cell\" class=\"n\"></td><td "
+                   "role=\"cell\" class=\"n\"></td><td role=\"cell\" class=\"c\">"
+                << strip.finish() << "</td></tr>\n";
   }
 
   Html cost(std::size_t index) const {

@@ -135,6 +135,8 @@ class PlanTable {
       const Rational cost = statistic.noise.epsilon.rational();
       add_row(table, statistic.name, cost, accuracy_cell(statistic), bar);
     }
+    for (const ShownKeys& keys : model_.keys)
+      add_row(table, "keys of " + keys.column, keys.epsilon.rational(), "which groups are shown", bar);
     for (const std::string& name : model_.unpaid) table.add({name, "-", "-", "nothing is left for it"});
     add_row(table, "this run", model_.planned, "", 0);
     return table.to_string({color});
@@ -276,6 +278,7 @@ class PlanTable {
 
   std::string notes() const {
     std::string text;
+    for (const ShownKeys& keys : model_.keys) text += paragraph(keys_note(model_, keys));
     for (const ShownStatistic& statistic : model_.statistics) {
       if (statistic.expected) text += paragraph(statistic.name + ": " + guess_note(statistic));
       if (const std::string note = range_note(statistic); !note.empty())

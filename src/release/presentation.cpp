@@ -437,6 +437,12 @@ Presentation present(const ReportModel& model, Digits digits) {
     shown.statistics.push_back(present_statistic(model, statistic, digits));
     shown.epsilon += statistic.noise.epsilon.rational();
   }
+  for (const ShownKeys& keys : model.keys) {
+    shown.keys_notes.push_back(keys_note(model, keys));
+    shown.keys_notes.back().pop_back();
+    shown.epsilon += keys.epsilon.rational();
+    if (keys.left_out) shown.epsilon += keys.left_out->rational();
+  }
   shown.warnings = present_warnings(model);
   shown.noise = present_noise(model);
   if (model.certificate) shown.certificate = to_string(model.certificate->bound.rational());

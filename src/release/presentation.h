@@ -133,6 +133,7 @@ struct Presentation {
   std::optional<std::int64_t> release;
   std::vector<PresentedStatistic> statistics;
   std::vector<PresentedWarning> warnings;
+  std::vector<std::string> keys_notes;     // of groups that nobody declared, without ends of lines
   std::vector<PresentedNoise> noise;       // of every mechanism
   std::optional<std::string> certificate;  // the bound on the loss of the report, all digits
   ShownMeasure measure;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -22,6 +24,8 @@ namespace {
 std::vector<LedgerCharge> charges(const Plan& plan) {
   const bool pure = plan.specification().budget.measure == PrivacyMeasure::pure;
   std::vector<LedgerCharge> charges;
+  for (const PlannedKeys& keys : plan.private_keys())
+    charges.push_back({"keys of " + keys.specification.column, keys.loss});
   for (const PlannedStatistic& statistic : plan.statistics()) {
     const std::string& name = statistic.specification.name;
     if (pure) {
@@ -173,6 +177,53 @@ std::string keep(const Report& report, std::int64_t release, Ledger& ledger) {
   }
 }
 
+// What is released, and the plan that its report is made by.
+struct Drawn {
+  Plan plan;
+  std::vector<Dyadic> values;
+};
+
+Drawn draw(const Plan& plan, Source& rows, BudgetAccountant& accountant, const Progress& progress) {
+  if (plan.private_keys().empty())
+    return {plan, plan.composition().release(rows, accountant, progress).values};
+  GroupsRelease release = plan.private_groups().release(rows, accountant, progress);
+  std::vector<Dyadic> values;
+  for (std::vector<Dyadic>& part : release.values)
+    std::move(part.begin(), part.end(), std::back_inserter(values));
+  return {plan.with_keys(release.shown, release.cut), std::move(values)};
+}
+
+// Keys that take as much room in a report as any that may be shown, and as many.
+std::vector<KeyValues> longest_keys(const Plan& plan) {
+  std::vector<KeyValues> all;
+  for (const PlannedKeys& planned : plan.private_keys()) {
+    KeyValues& keys = all.emplace_back();
+    keys.type = planned.specification.type;
+    for (std::size_t i = 0; i < planned.specification.most; ++i) {
+      if (keys.type == AtomType::integer) {
+        keys.integers.push_back(std::numeric_limits<std::int64_t>::min() + static_cast<std::int64_t>(i));
+      } else {
+        // A quotation mark is written as two characters, and nothing that a key may have as more.
+        const std::string number = std::to_string(i);
+        keys.texts.push_back(std::string(KeyValues::longest - number.size(), '"') + number);
+      }
+    }
+  }
+  return all;
+}
+
+Report::Rehearsal rehearse(const Plan& plan) {
+  if (plan.private_keys().empty()) return Report::rehearse(plan);
+  const Plan longest = plan.with_keys(longest_keys(plan));
+  Report::Rehearsal rehearsal = Report::rehearse(longest);
+  // The plan that the report is made by is made after the debit: of each group a key in every statistic and its parts, in
+  // lists, in an index and in descriptions.
+  constexpr std::size_t of_group = 16 * KeyValues::longest;
+  for (const PlannedStatistic& statistic : longest.statistics())
+    rehearsal.memory += statistic.groups * of_group * (1 + statistic.measurements.size());
+  return rehearsal;
+}
+
 Released release_plan(const Plan& plan, const Report::Rehearsal& needed, Source& rows, Ledger& ledger,
                       const ReleaseOptions& options) {
   PlanAccountant accountant(plan, ledger, needed, options);
@@ -182,11 +233,11 @@ Released release_plan(const Plan& plan, const Report::Rehearsal& needed, Source&
                      " is paid for, shows nothing and is not refunded");
   };
   try {
-    Release values = plan.composition().release(rows, accountant, options.progress);
+    Drawn drawn = draw(plan, rows, accountant, options.progress);
     const LedgerReceipt& paid = *accountant.receipt();
-    Released released{
-        Report(plan, by_part(plan, std::move(values.values)), paid.release, paid.spent, paid.remaining),
-        paid.release, ""};
+    Released released{Report(drawn.plan, by_part(drawn.plan, std::move(drawn.values)), paid.release,
+                             paid.spent, paid.remaining),
+                      paid.release, ""};
     released.not_stored = keep(released.report, paid.release, ledger);
     return released;
   } catch (const Error& error) {
@@ -215,7 +266,7 @@ struct Ready {
     plan.require_affordable();
     check_ledger(plan, ledger, 0);
     check_certificates(plan);
-    if (plan.epsilon() > 0) report = Report::rehearse(plan);
+    if (plan.epsilon() > 0) report = rehearse(plan);
     source = open_source(plan.specification().data);
     require_columns(plan.specification(), source->columns());
   }
@@ -297,8 +348,13 @@ Plan dry_run(const Specification& specification, const Ledger& ledger, const Ope
   Plan plan(in_force(specification, ledger));
   if (released_before(plan.specification(), label_of(plan.specification(), options), ledger)) return plan;
   const Ready ready(plan, ledger, open_source);
-  // What was folded elsewhere answers the plan's question, and no other.
-  DeclaredRows(*ready.source, plan.specification()).fold(plan.selection(), plan.requests(), options.progress);
+  if (!plan.private_keys().empty()) {
+    static_cast<void>(plan.private_groups().exact(*ready.source, options.progress));
+  } else {
+    // What was folded elsewhere answers the plan's question, and no other.
+    DeclaredRows(*ready.source, plan.specification())
+        .fold(plan.selection(), plan.requests(), options.progress);
+  }
   if (plan.epsilon() > 0) check_ledger(plan, ledger, ready.report.length);
   return plan;
 }

@@ -74,6 +74,7 @@ std::size_t memory_for(const Plan& plan, std::size_t report_bytes) {
 std::optional<ReportModel> model_at(const Plan& plan, double factor) {
   Specification specification = plan.specification();
   specification.budget.amount.value *= Rational(factor);
+  for (KeysSpecification& keys : specification.private_keys) keys.epsilon *= Rational(factor);
   std::map<std::string, const PlannedStatistic*> prices;
   for (const PlannedStatistic& planned : plan.statistics()) prices[planned.specification.name] = &planned;
   for (StatisticSpecification& statistic : specification.statistics) {

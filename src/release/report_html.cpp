@@ -181,7 +181,8 @@ class ReportPage {
     body << "<a class=\"skip\" href=\"#numbers\">Skip to the numbers</a>\n"
          << header() << "<main>\n"
          << warnings();
-    body << "<div id=\"numbers\">" << single_numbers() << lists() << population() << "</div>\n";
+    body << "<div id=\"numbers\">" << groups_shown() << single_numbers() << lists() << population()
+         << "</div>\n";
     body << protection() << cost() << how_to_read() << how_to_check() << how_to_cite();
     body << "</main>\n<footer><p>Made by <code>snapdp</code> " << shown_.version << " from " << lower_name()
          << ". This page runs no script, loads nothing and reports to nobody.</p></footer>\n";
@@ -296,6 +297,13 @@ class ReportPage {
     Html html;
     html << "<th role=\"columnheader\" scope=\"col\" class=\"n\">" << percent(level);
     return html << (level.empty() ? "" : " ") << "interval</th>";
+  }
+
+  // Of those that nobody declared.
+  Html groups_shown() const {
+    Html html;
+    for (const std::string& note : shown_.keys_notes) html << "<p class=\"note\">" << note << "</p>\n";
+    return html;
   }
 
   Html single_numbers() const {

@@ -244,6 +244,7 @@ void write_question(JsonText& json, const ShownStatistic& statistic) {
   json.words("unit", statistic.unit);
   if (statistic.order) json.integer("order", static_cast<std::uint64_t>(*statistic.order));
   json.text("group_by", statistic.group_by);
+  if (statistic.private_keys) json.text("keys", std::string("private"));
   if (statistic.groups_per_unit) {
     json.integer("max_groups_per_unit", statistic.groups_per_unit->max_groups);
     json.integer("max_rows_per_group_per_unit", statistic.groups_per_unit->max_rows);
@@ -312,6 +313,22 @@ void write_statistic(JsonText& json, const ShownMeasure& measure, const ShownSta
   }
 }
 
+void write_keys(JsonText& json, const ShownMeasure& measure, const ShownKeys& keys) {
+  json.text("column", keys.column);
+  json.number(measure.unit().c_str(), keys.epsilon);
+  json.text("delta", to_string(keys.delta));
+  if (keys.max_groups_per_unit) json.integer("max_groups_per_unit", *keys.max_groups_per_unit);
+  json.integer("min_units", keys.min_units);
+  json.integer("most", keys.most);
+  json.number("likely_units", {keys.likely});
+  json.number("certain_units", {keys.certain});
+  json.texts("statistics", keys.statistics);
+  if (!keys.shown) return;
+  json.integer("shown", *keys.shown);
+  if (keys.cut) json.flag("cut", true);
+  if (keys.left_out) json.number("left_out", *keys.left_out);
+}
+
 // The keys that plans and reports have in common.
 void write_body(JsonText& json, const ReportModel& model) {
   json.text("snapdp", model.version);
@@ -327,6 +344,9 @@ void write_body(JsonText& json, const ReportModel& model) {
   json.text("where", model.where);
   json.objects("statistics", model.statistics,
                [&](const ShownStatistic& statistic) { write_statistic(json, model.measure, statistic); });
+  if (!model.keys.empty()) {
+    json.objects("keys", model.keys, [&](const ShownKeys& keys) { write_keys(json, model.measure, keys); });
+  }
   write_certificate(json, *model.certificate);
 }
 
@@ -466,6 +486,7 @@ void read_question(const Json& json, ShownStatistic& statistic) {
   constexpr int highest_order = 4;
   if (json.contains("order")) statistic.order = std::clamp(whole_in<int>(json.at("order")), 1, highest_order);
   if (json.contains("group_by")) statistic.group_by = json.at("group_by").get<std::string>();
+  statistic.private_keys = json.contains("keys");
   if (json.contains("difference")) {
     const Json& difference = json.at("difference");
     const Json& groups = difference.at("groups");
@@ -538,6 +559,24 @@ void read_measure(const Json& ledger, ReportModel& model) {
   model.remaining_delta = number_in(ledger.at("remaining_delta")).rational();
 }
 
+ShownKeys read_keys(const ShownMeasure& measure, const Json& json) {
+  ShownKeys keys;
+  keys.column = json.at("column").get<std::string>();
+  keys.epsilon = number_in(json.at(measure.unit()));
+  keys.delta = number_in(json.at("delta")).rational();
+  if (json.contains("max_groups_per_unit"))
+    keys.max_groups_per_unit = whole_in<std::uint64_t>(json.at("max_groups_per_unit"));
+  keys.min_units = whole_in<std::uint64_t>(json.at("min_units"));
+  keys.most = whole_in<std::uint64_t>(json.at("most"));
+  keys.likely = short_number(number_in(json.at("likely_units")).rational());
+  keys.certain = short_number(number_in(json.at("certain_units")).rational());
+  keys.statistics = json.at("statistics").get<std::vector<std::string>>();
+  keys.shown = whole_in<std::uint64_t>(json.at("shown"));
+  keys.cut = json.contains("cut");
+  if (json.contains("left_out")) keys.left_out = number_in(json.at("left_out"));
+  return keys;
+}
+
 }  // namespace
 
 ShownNumber ShownNumber::of(double value) {
@@ -603,6 +642,9 @@ ReportModel read_report(std::string_view text) {
   read_measure(json.at("ledger"), model);
   for (const Json& statistic : json.at("statistics"))
     model.statistics.push_back(read_statistic(model.measure, statistic));
+  if (json.contains("keys")) {
+    for (const Json& keys : json.at("keys")) model.keys.push_back(read_keys(model.measure, keys));
+  }
   if (json.contains("certificate")) {
     model.certificate.emplace();
     model.certificate->bound = number_in(json.at("certificate").at("bound"));

@@ -100,12 +100,14 @@ std::string report_markdown(const ReportModel& model) {
   std::string text = "# " + release_name(shown) + " of " + plain(shown.title) + "\n\n";
   if (!shown.headline.empty()) text += "**" + plain(shown.headline) + "**\n\n";
   const bool numbers =
+      shown.statistics.empty() ||
       std::any_of(shown.statistics.begin(), shown.statistics.end(),
                   [](const PresentedStatistic& statistic) { return statistic.shape != Shape::choices; });
   text += std::string(numbers ? "Random noise was added to each number."
                               : "What is named was chosen with random noise.") +
           " Hidden: " + plain(hidden_text(shown)) + ".\n";
   if (shown.where) text += "\nRows that count: where " + plain(*shown.where) + "\n";
+  for (const std::string& note : shown.keys_notes) text += "\n" + plain(note) + "\n";
   for (const PresentedWarning& warning : shown.warnings) {
     text += "\n> ▲ **" + plain(titles(shown, warning)) + "**: " + plain(warning_text(warning)) + ".\n";
   }

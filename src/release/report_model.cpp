@@ -287,6 +287,7 @@ ShownStatistic statistic_of(const PlannedStatistic& statistic, const ShownValues
   shown.columns = specification.columns;
   if (kind_of(specification).has_key("order")) shown.order = specification.order;
   shown.group_by = specification.group_by;
+  shown.private_keys = specification.private_keys;
   shown.groups_per_unit = specification.groups_per_unit;
   // Of quantiles: the outer edges.
   for (const Bounds& bounds : statistic.bounds)
@@ -326,6 +327,27 @@ void add_words(ShownStatistic& statistic, const Declaration& data) {
   for (ShownEntry& group : statistic.groups) label(group);
 }
 
+ShownKeys keys_of(const PlannedKeys& planned, const Declaration& data) {
+  const KeysSpecification& asked = planned.specification;
+  ShownKeys shown;
+  shown.column = asked.column;
+  shown.epsilon = ShownNumber::quote(to_string(planned.cost.value));
+  shown.delta = planned.cost.delta;
+  if (data.privacy_unit) shown.max_groups_per_unit = asked.max_groups;
+  shown.min_units = asked.min_units;
+  shown.most = asked.most;
+  shown.likely = planned.likely.get_str();
+  shown.certain = planned.certain.get_str();
+  shown.statistics = planned.statistics;
+  if (planned.shown) {
+    shown.shown = planned.shown->groups;
+    shown.cut = planned.shown->cut;
+    if (planned.shown->left_out.value > 0)
+      shown.left_out = ShownNumber::quote(to_string(planned.shown->left_out.value));
+  }
+  return shown;
+}
+
 ReportModel model_of(const Plan& plan, const std::vector<ShownValues>& values) {
   const Declaration& data = plan.specification().data;
   ReportModel model;
@@ -347,6 +369,7 @@ ReportModel model_of(const Plan& plan, const std::vector<ShownValues>& values) {
     model.statistics.push_back(std::move(shown));
     std::move(differences.begin(), differences.end(), std::back_inserter(model.statistics));
   }
+  for (const PlannedKeys& keys : plan.private_keys()) model.keys.push_back(keys_of(keys, data));
   model.certificate = certificate_of(plan.certificate());
   return model;
 }

@@ -184,6 +184,7 @@ struct ShownStatistic {
   std::vector<std::string> columns;
   std::optional<int> order;
   std::optional<std::string> group_by;
+  bool private_keys = false;  // whose keys nobody declared
   std::optional<GroupLimit> groups_per_unit;
   std::optional<ShownDifference> difference;  // then it is read off that statistic, at no cost
   std::vector<std::pair<std::string, std::string>> bounds;
@@ -204,6 +205,24 @@ struct ShownStatistic {
   std::vector<ShownPart> parts;
   ShownEntry all;                  // unless there are groups
   std::vector<ShownEntry> groups;  // empty without group_by
+};
+
+// How the groups of a column are chosen that nobody declared.
+struct ShownKeys {
+  std::string column;
+  ShownNumber epsilon;  // what that costs: of a run that counts in rho, that
+  Rational delta = 0;
+  std::optional<std::uint64_t> max_groups_per_unit;
+  std::uint64_t min_units = 1;
+  std::uint64_t most = 0;
+  std::string likely;   // from so many privacy units on a group is shown at least every second time,
+  std::string certain;  // and from so many on always
+  std::vector<std::string> statistics;
+  // Of a report.
+  std::optional<std::uint64_t> shown;
+  bool cut = false;  // others could be shown but for `most`
+  // What the statistics cost that are not there, because no group is shown.
+  std::optional<ShownNumber> left_out;
 };
 
 // Where a number may lie, whatever the rows are; nothing where there is no end.
@@ -265,6 +284,7 @@ struct ReportModel {
   std::uint64_t max_rows_per_unit = 1;
   std::optional<std::string> where;
   std::vector<ShownStatistic> statistics;
+  std::vector<ShownKeys> keys;
   std::optional<ShownCertificate> certificate;  // reports of older versions have none
 
   // Of a report.

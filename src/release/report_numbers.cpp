@@ -345,6 +345,28 @@ std::string confidence(const Rational& alpha) {
   return "1 - " + short_number(alpha);
 }
 
+std::string keys_note(const ReportModel& model, const ShownKeys& keys) {
+  const std::string units = model.privacy_unit ? "privacy units" : "rows";
+  std::string names;
+  for (const std::string& name : keys.statistics) names += (names.empty() ? "" : ", ") + shown_text(name);
+  const std::string price = "for " + model.measure.unit() + " " + short_number(keys.epsilon.rational()) +
+                            " and delta " + short_number(keys.delta);
+  const std::string law = "by the number of its " + units + ", from " + keys.likely +
+                          " on at least every second time, from " + keys.certain + " on always";
+  const std::string column = shown_text(keys.column);
+  if (!keys.shown) {
+    return column + ": a group of " + names + " is shown " + law + ", and at most " +
+           std::to_string(keys.most) + " are; " + price + ".\n";
+  }
+  if (*keys.shown == 0) {
+    return column + ": no group is shown, and so nothing of " + names + ". A group is shown " + law + "; " +
+           price + ".\n";
+  }
+  return column + ": " + std::to_string(*keys.shown) + (*keys.shown == 1 ? " group is" : " groups are") +
+         " shown of " + names + (keys.cut ? ", the first in order of those that might be" : "") +
+         ". A group is shown " + law + "; " + price + ".\n";
+}
+
 std::string row_grid_note(const ShownStatistic& statistic) {
   if (statistic.row_grids.empty()) return "";
   std::string spacings;

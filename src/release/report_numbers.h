@@ -57,6 +57,9 @@ std::string range_note(const ShownStatistic& statistic);
 // That cells are put on a grid before they are summed; a line, or "".
 std::string row_grid_note(const ShownStatistic& statistic);
 
+// How the groups of a column are chosen that nobody declared and, in a report, how many are shown; a line.
+std::string keys_note(const ReportModel& model, const ShownKeys& keys);
+
 // How far below the most frequent ones a category may be that is named, as a line.
 std::string choice_note(const ShownStatistic& statistic);
 

@@ -268,6 +268,7 @@ class TerminalReport {
 
   std::string notes() const {
     std::string text;
+    for (const std::string& note : shown_.keys_notes) text += wrapped(note, style_.width, "  ");
     for (const PresentedStatistic& statistic : shown_.statistics) {
       text += paragraph(statistic.range_note) + paragraph(statistic.row_grid_note);
       if (statistic.constant)

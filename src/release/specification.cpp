@@ -8,6 +8,7 @@
 #include "release/declaration_reader.h"
 #include "release/kinds/kind.h"
 #include "release/shared/suggestion.h"
+#include "release/toml_text.h"
 #include "release/toml_values.h"
 
 namespace snapdp {
@@ -512,6 +513,52 @@ void read_differences(const TomlDocument& document, const TomlTable& table,
   }
 }
 
+// keys = "private": by what [keys.NAME] says of the column.
+void read_private_keys(const TomlTable& table, const Specification& specification,
+                       StatisticSpecification& statistic) {
+  static_cast<void>(table.get_choice("keys", {"private"}));
+  const auto& known = specification.private_keys;
+  const auto keys = std::find_if(known.begin(), known.end(), [&](const KeysSpecification& each) {
+    return each.column == *statistic.group_by;
+  });
+  if (keys == known.end()) {
+    std::vector<std::string> columns;
+    for (const KeysSpecification& each : known) columns.push_back(each.column);
+    table.refuse("keys", "needs a table [keys." + toml_key(*statistic.group_by) +
+                             "] with the epsilon and delta that choosing the groups costs" +
+                             did_you_mean(*statistic.group_by, columns));
+  }
+  statistic.private_keys = true;
+  statistic.key_type = keys->type;
+  if (table.has("differences"))
+    table.refuse("differences", "compares groups that are declared, and these are not; remove it");
+  if (statistic.noise == NoiseKind::notes)
+    table.refuse("mode", "must be \"exact\" where the keys are private; remove it");
+}
+
+void read_public_keys(const TomlTable& table, const Specification& specification,
+                      StatisticSpecification& statistic) {
+  const ColumnDeclaration& declared = specification.data.column(*statistic.group_by);
+  PublicValues keys = declared.values;
+  if (table.has("keys")) {
+    keys = get_values(table, "keys", "key", std::nullopt);
+  } else if (keys.empty()) {
+    table.refuse_missing("keys",
+                         "is missing; list the public keys of the groups, keys = [1, 2, 3], here or under "
+                         "[columns.NAME]. Keys found in the data would reveal who is in them; where nobody "
+                         "knows them, keys = \"private\" with a [keys.NAME] chooses those that may be shown");
+  }
+  statistic.key_type = declared.type.value_or(keys.texts.empty() ? AtomType::real : AtomType::text);
+  if ((statistic.key_type == AtomType::text) == keys.texts.empty()) {
+    table.refuse("keys",
+                 "column " + quoted_text(*statistic.group_by) + " is declared as " +
+                     to_string(statistic.key_type) +
+                     (keys.texts.empty() ? "; put the keys in quotes" : "; write the keys without quotes"));
+  }
+  statistic.key_numbers = std::move(keys.numbers);
+  statistic.key_texts = std::move(keys.texts);
+}
+
 // group_by, keys, the limits of a unit's groups and what groups are compared.
 void read_groups(const TomlDocument& document, const TomlTable& table, const Specification& specification,
                  StatisticSpecification& statistic) {
@@ -529,25 +576,11 @@ void read_groups(const TomlDocument& document, const TomlTable& table, const Spe
         "is not available under change-one: a replaced row may move between groups, and the size of a "
         "group is not public; use neighbors = \"add-remove\"");
   }
-  const ColumnDeclaration& declared = specification.data.column(*statistic.group_by);
-  PublicValues keys = declared.values;
-  if (table.has("keys")) {
-    keys = get_values(table, "keys", "key", std::nullopt);
-  } else if (keys.empty()) {
-    table.refuse_missing("keys",
-                         "is missing; list the public keys of the groups, keys = [1, 2, 3], here or under "
-                         "[columns.NAME]. Keys "
-                         "found in the data would reveal who is in them");
+  if (table.has("keys") && table.get("keys").is_string()) {
+    read_private_keys(table, specification, statistic);
+  } else {
+    read_public_keys(table, specification, statistic);
   }
-  statistic.key_type = declared.type.value_or(keys.texts.empty() ? AtomType::real : AtomType::text);
-  if ((statistic.key_type == AtomType::text) == keys.texts.empty()) {
-    table.refuse("keys",
-                 "column " + quoted_text(*statistic.group_by) + " is declared as " +
-                     to_string(statistic.key_type) +
-                     (keys.texts.empty() ? "; put the keys in quotes" : "; write the keys without quotes"));
-  }
-  statistic.key_numbers = std::move(keys.numbers);
-  statistic.key_texts = std::move(keys.texts);
   statistic.groups_per_unit = read_group_limit(table, specification);
   if (table.has("expected_group_size"))
     statistic.expected_group_size = table.get_count("expected_group_size");
@@ -740,14 +773,20 @@ Specification Specification::read(const std::filesystem::path& path,
 
 namespace {
 
+// A probability that a table's `key` is to be.
+Rational read_probability(const TomlTable& table, const std::string& key) {
+  Rational value = table.get_positive(key);
+  if (value >= 1)
+    table.refuse(key, "is a probability of failing and must be less than 1; choose one such as 1e-6");
+  return value;
+}
+
 // epsilon, epsilon and delta, or rho and delta.
 PrivacyBudget read_budget(const TomlTable& table) {
   PrivacyBudget budget;
   if (table.has("delta")) {
     budget.measure = PrivacyMeasure::approximate;
-    budget.amount.delta = table.get_positive("delta");
-    if (budget.amount.delta >= 1)
-      table.refuse("delta", "is a probability of failing and must be less than 1; choose one such as 1e-6");
+    budget.amount.delta = read_probability(table, "delta");
   }
   if (!table.has("rho")) {
     budget.amount.value = table.get_positive("epsilon");
@@ -763,6 +802,95 @@ PrivacyBudget read_budget(const TomlTable& table) {
   budget.measure = PrivacyMeasure::zcdp;
   budget.amount.value = table.get_positive("rho");
   return budget;
+}
+
+KeysSpecification read_keys_table(const TomlTable& table, const std::string& column,
+                                  const Specification& specification, Faults& faults) {
+  const Declaration& data = specification.data;
+  KeysSpecification keys;
+  keys.column = column;
+  keys.line = table.line();
+  if (data.neighbors == Neighbors::change_one) {
+    table.refuse_missing("keys",
+                         "is not available under change-one, as group_by is not; use neighbors = "
+                         "\"add-remove\"");
+  }
+  if (specification.budget.measure == PrivacyMeasure::pure) {
+    table.refuse_missing(
+        "delta",
+        "needs a budget with a delta: no rule without one shows a group that nobody declared; "
+        "add delta = \"1e-6\" to [budget], or list the keys");
+  }
+  const std::optional<AtomType> declared = data.column(column).type;
+  if (declared == AtomType::real) {
+    table.refuse_missing("type",
+                         "is declared as real, and reals are no keys; declare the column as integer or text");
+  }
+  keys.type = declared.value_or(AtomType::text);
+  for (const char* key : {"epsilon", "delta"}) {
+    if (!table.has(key))
+      table.refuse_missing(key,
+                           "is missing; give what choosing the groups may cost, epsilon = \"0.5\" and delta "
+                           "= \"1e-6\"");
+  }
+  faults.hold([&] { keys.epsilon = table.get_positive("epsilon"); });
+  faults.hold([&] { keys.delta = read_probability(table, "delta"); });
+  if (data.privacy_unit && !table.has("max_groups_per_unit")) {
+    table.refuse_missing("max_groups_per_unit",
+                         "is missing: a unit may be in several groups; say in how many of them it counts, "
+                         "max_groups_per_unit = 1 shows the most of small groups");
+  }
+  if (!data.privacy_unit && table.has("max_groups_per_unit"))
+    table.refuse("max_groups_per_unit",
+                 "applies only with privacy_unit under [data]; name the unit, or remove it");
+  if (table.has("max_groups_per_unit"))
+    faults.hold([&] { keys.max_groups = table.get_count("max_groups_per_unit"); });
+  if (table.has("min_units")) faults.hold([&] { keys.min_units = table.get_count("min_units"); });
+  if (table.has("most")) {
+    faults.hold([&] {
+      keys.most = table.get_count("most");
+      if (keys.most > Specification::max_bins)
+        table.refuse("most", "must be at most " + std::to_string(Specification::max_bins));
+    });
+  }
+  return keys;
+}
+
+// [keys.NAME], a table a column.
+void read_keys(const TomlDocument& document, const TomlTable& root, Specification& specification,
+               Faults& faults) {
+  if (!root.has("keys")) return;
+  constexpr std::size_t longest = 240;  // a ledger's charge has a word more
+  for (const auto& [key, node] : root.get_table("keys")) {
+    const std::string name(key.str());
+    const auto* table = node.as_table();
+    if (table == nullptr || name.empty() || name.size() > longest) {
+      faults.add(Error(ErrorCode::invalid_argument, "keys",
+                       document.place(node.source()) + "keys: " + quoted_text(name) +
+                           ": must be a table headed [keys.NAME], with the name of a column of at most " +
+                           std::to_string(longest) + " bytes"));
+      continue;
+    }
+    const TomlTable keys(document, *table, "[keys." + toml_key(name) + "]: ",
+                         {"epsilon", "delta", "max_groups_per_unit", "min_units", "most"}, faults);
+    KeysSpecification& read = specification.private_keys.emplace_back();
+    read.column = name;  // which statistics look for, whatever is wrong with the rest
+    faults.hold([&] { read = read_keys_table(keys, name, specification, faults); });
+  }
+}
+
+// Keys that are paid for are used.
+void check_keys_are_used(const Specification& specification, Faults& faults) {
+  for (const KeysSpecification& keys : specification.private_keys) {
+    const auto uses = [&](const StatisticSpecification& statistic) {
+      return statistic.private_keys && statistic.group_by == keys.column;
+    };
+    if (std::any_of(specification.statistics.begin(), specification.statistics.end(), uses)) continue;
+    faults.add(Error(ErrorCode::invalid_argument, "keys",
+                     specification.place(keys) +
+                         "no statistic is by these keys; ask for one with group_by = " +
+                         quoted_text(keys.column) + " and keys = \"private\", or remove the table"));
+  }
 }
 
 }  // namespace
@@ -802,7 +930,10 @@ Specification Specification::parse(std::string_view text, const std::string& nam
   // Statistics are judged by what is declared.
   if (data) {
     specification.data = *std::move(data);
+    faults.hold([&] { read_keys(document, root, specification, faults); });
+    const bool keys_are_known = faults.size() == 0;
     faults.hold([&] { specification.statistics = read_statistics(document, root, specification, faults); });
+    if (keys_are_known) check_keys_are_used(specification, faults);
   }
   faults.refuse_any();
   return specification;
@@ -814,6 +945,10 @@ bool Specification::is_constant(const StatisticSpecification& statistic) const {
 
 std::uint64_t Specification::rows_apart(const StatisticSpecification& statistic) const {
   return make_unit_limit(data.max_rows_per_unit, statistic.groups_per_unit).most_rows();
+}
+
+std::string Specification::place(const KeysSpecification& keys) const {
+  return name + ":" + std::to_string(keys.line) + ": [keys." + toml_key(keys.column) + "]: ";
 }
 
 std::string Specification::place(const StatisticSpecification& statistic) const {

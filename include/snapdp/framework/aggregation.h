@@ -66,6 +66,8 @@ class AggregateState {
       : identity_(std::move(identity)), fold_(std::move(fold)) {}
   const std::string& identity() const { return *identity_; }
   Totals totals() const { return fold_->totals(); }
+  // For folds that gather more than their totals tell.
+  const FoldState& fold() const { return *fold_; }
 
  private:
   friend class Aggregation;

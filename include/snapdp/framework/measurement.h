@@ -29,6 +29,7 @@ namespace snapdp {
 namespace framework_internal {
 class Paid;  // that the debit stands
 }
+class PrivateGroups;  // statistics/private_groups.h
 
 struct NoiseOptions {
   // The privacy loss at `distance` of the input metric: an epsilon, of Gaussian noise with a delta; or a rho
@@ -115,7 +116,8 @@ class Measurement {
   void check(const std::vector<Dyadic>& statistic) const;
 
  private:
-  friend class Composition;  // whose release() is the only one
+  friend class Composition;    // whose release() is the only one
+  friend class PrivateGroups;  // but for groups that are chosen when it is paid
   PrivacyLoss price_for(const NoiseOptions& options) const;
   // The noisy statistic, in the place of the exact one.
   std::vector<Dyadic> draw(std::vector<Dyadic> statistic, const framework_internal::Paid& paid) const;

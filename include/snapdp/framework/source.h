@@ -11,6 +11,7 @@
 #include "snapdp/framework/aggregation.h"
 #include "snapdp/framework/chunk.h"
 #include "snapdp/framework/domain.h"
+#include "snapdp/framework/key_values.h"
 #include "snapdp/framework/relation.h"
 
 namespace snapdp {
@@ -153,6 +154,9 @@ struct FoldResult {
 // Called with a percentage 0 to 100 from the folding thread; may be empty. It never learns a row count.
 using Progress = std::function<void(double percent)>;
 
+// The requests that the keys which occur give, one of `keys` a column.
+using RequestsOfKeys = std::function<std::vector<FoldRequest>(const std::vector<KeyValues>& keys)>;
+
 class Source {
  public:
   virtual ~Source() = default;
@@ -165,6 +169,12 @@ class Source {
   FoldResult fold(std::span<const FoldRequest> requests, const Progress& progress) {
     return fold({}, requests, progress);
   }
+  // fold() of requests that depend on which keys these columns have in rows for which selection.where holds
+  // (no limit on units applies to that). The rows are read twice, and must be the same: a source that can
+  // read them once only throws invalid_argument, one that sees other rows bad_data, as far as it can tell.
+  // Throws bad_data naming "keys" when a column has more than KeyValues::most.
+  virtual FoldResult fold_by_keys(const RowSelection& selection, std::span<const KeyColumn> columns,
+                                  const RequestsOfKeys& requests, const Progress& progress);
 };
 
 }  // namespace snapdp

@@ -17,6 +17,7 @@
 #include "snapdp/privacy/ledger.h"
 #include "snapdp/release/specification.h"
 #include "snapdp/release/terminal_style.h"
+#include "snapdp/statistics/private_groups.h"
 #include "snapdp/statistics/quantiles.h"
 
 namespace snapdp {
@@ -105,6 +106,25 @@ struct PlannedStatistic {
   std::optional<std::uint64_t> expected_rows;
 };
 
+// How the groups of a column are chosen that nobody declared.
+struct PlannedKeys {
+  KeysSpecification specification;
+  std::vector<std::string> statistics;  // those by these keys
+  PrivacyLoss loss;
+  PrivacyAmount cost;  // in the run's measure
+  // From how many privacy units on a group is shown with a probability of at least one half, and always.
+  Integer likely;
+  Integer certain;
+  // Of what a report is made by: how many are shown, and whether others could be but for KeysSpecification::most.
+  struct Shown {
+    std::size_t groups = 0;
+    bool cut = false;
+    // What the statistics cost that are left out, because no group is shown.
+    PrivacyAmount left_out;
+  };
+  std::optional<Shown> shown = {};
+};
+
 // What another specification of a statistic would give: the best of each kind that is worth at least a
 // hundredth.
 struct Saving {
@@ -139,7 +159,9 @@ class Plan {
   explicit Plan(Specification specification);
 
   const Specification& specification() const { return specification_; }
+  // Those by private keys are planned as for a group alone.
   const std::vector<PlannedStatistic>& statistics() const { return statistics_; }
+  const std::vector<PlannedKeys>& private_keys() const { return private_keys_; }
   // Which rows count.
   const RowSelection& selection() const { return selection_; }
   // What the run debits in its measure: the sum of what the statistics cost.
@@ -155,11 +177,19 @@ class Plan {
   // Of the whole run.
   Certificate certificate() const;
   // What release() releases: all measurements, statistic after statistic, on the table's selected rows.
-  // Throws invalid_argument when there are none, because all statistics are public constants.
+  // Throws invalid_argument when there are none, because all statistics are public constants, and mismatch
+  // naming "keys" when there are private keys: see private_groups().
   Composition composition() const;
 
   // What composition() asks of a source, for rows that are folded elsewhere: as long as the plan lives.
   std::vector<FoldRequest> requests() const;
+
+  // What release() releases where there are private keys, as long as the plan lives. Its parts are those of
+  // composition(), of this plan with the keys that are candidates.
+  PrivateGroups private_groups() const;
+  // The same plan when these keys are shown, one list for each of private_keys(): what the report is made by.
+  // Statistics by an empty list are left out. `cut` is as in GroupsRelease.
+  Plan with_keys(const std::vector<KeyValues>& keys, const std::vector<bool>& cut = {}) const;
 
   // A finer grid, geometric noise for integers, exact mode instead of precision mode, another split of a
   // mean: what each would save. Where epsilon is given the accuracy improves, where an accuracy is given
@@ -186,6 +216,7 @@ class Plan {
   Specification specification_;
   RowSelection selection_;
   std::vector<PlannedStatistic> statistics_;
+  std::vector<PlannedKeys> private_keys_;
   std::vector<std::string> unpaid_;
   PrivacyAmount cost_;
 };

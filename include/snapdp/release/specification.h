@@ -103,7 +103,10 @@ struct StatisticSpecification {
   std::optional<std::string> group_by;
   std::vector<Rational> key_numbers;
   std::vector<std::string> key_texts;
-  AtomType key_type = AtomType::real;         // of the column of the groups
+  AtomType key_type = AtomType::real;  // of the column of the groups
+  // The keys are not declared: Specification::private_keys says how those that are shown are chosen. Both lists
+  // of keys are empty, but in what a release is told by.
+  bool private_keys = false;
   std::optional<GroupLimit> groups_per_unit;  // what of a unit's rows counts
   // Pairs of groups, by their places among the keys, whose difference is told: the first less the second.
   std::vector<std::pair<std::size_t, std::size_t>> differences;
@@ -113,6 +116,18 @@ struct StatisticSpecification {
   std::string key_text(std::size_t group) const;
   // What a report calls a difference: "income: a - b".
   std::string name_of_difference(const std::pair<std::size_t, std::size_t>& groups) const;
+};
+
+// One [keys.NAME]: which groups are shown where nobody declared them, see statistics/private_groups.h.
+struct KeysSpecification {
+  std::string column;
+  AtomType type = AtomType::text;  // as declared
+  Rational epsilon;
+  Rational delta;
+  std::uint64_t max_groups = 1;  // of a privacy unit
+  std::uint64_t min_units = 1;
+  std::size_t most = 10'000;
+  int line = 0;
 };
 
 struct Specification {
@@ -128,6 +143,8 @@ struct Specification {
   PrivacyBudget budget;               // caps the run, and says in which measure it counts
   std::string label;                  // of the release (ReleaseOptions::label), or ""
   std::vector<StatisticSpecification> statistics;
+  // By column; each is used by a statistic.
+  std::vector<KeysSpecification> private_keys;
 
   // With `declared`, what a ledger keeps, the file needs no [data], and throws budget_refused when it says
   // something else there. `name` is how messages call the text; `folder` is where relative data paths start.
@@ -148,6 +165,7 @@ struct Specification {
   std::uint64_t rows_apart(const StatisticSpecification& statistic) const;
   // "people.toml:14: statistic "age": ", the opening of messages about a statistic.
   std::string place(const StatisticSpecification& statistic) const;
+  std::string place(const KeysSpecification& keys) const;
 };
 
 }  // namespace snapdp

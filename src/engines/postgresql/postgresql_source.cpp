@@ -17,14 +17,15 @@ using namespace framework_internal;
 namespace {
 
 // The columns that this fold reads must be there, whatever columns() said earlier.
+void require_column(const SqlTable& table, const std::string& name) {
+  const std::string problem = column_problem(source_columns(table), name);
+  if (!problem.empty())
+    throw Error(ErrorCode::bad_data, "columns", "columns: " + quoted_text(name) + " " + problem);
+}
+
 void require_columns(const SqlTable& table, const RowSelection& selection,
                      std::span<const FoldRequest> requests) {
-  const std::vector<SourceColumn> there = source_columns(table);
-  for (const std::string& name : columns_read(selection, requests)) {
-    const std::string problem = column_problem(there, name);
-    if (!problem.empty())
-      throw Error(ErrorCode::bad_data, "columns", "columns: " + quoted_text(name) + " " + problem);
-  }
+  for (const std::string& name : columns_read(selection, requests)) require_column(table, name);
 }
 
 class PostgresqlSource final : public Source {
@@ -44,20 +45,55 @@ class PostgresqlSource final : public Source {
                   const Progress& progress) override {
     Session::Waiting waiting;
     if (progress) waiting = [&] { progress(0); };
-    // A row of a result has at most 1,664 columns: what is too wide for one query is asked by several, of one snapshot.
-    for (std::size_t together = std::max<std::size_t>(requests.size(), 1);; together = (together + 1) / 2) {
+    return fold_together(requests.size(), [&](std::size_t together) {
+      Snapshot snapshot(options_, name_, waiting);
+      return fold(snapshot, selection, requests, together);
+    });
+  }
+
+  // The keys and the sums are of one snapshot.
+  FoldResult fold_by_keys(const RowSelection& selection, std::span<const KeyColumn> columns,
+                          const RequestsOfKeys& requests, const Progress& progress) override {
+    Session::Waiting waiting;
+    if (progress) waiting = [&] { progress(0); };
+    std::optional<std::vector<KeyValues>> known;
+    std::vector<FoldRequest> asked;
+    const auto attempt = [&](std::size_t together) {
+      Snapshot snapshot(options_, name_, waiting);
+      std::vector<KeyValues> keys;
+      for (const KeyColumn& column : columns) {
+        require_column(snapshot.table(), column.name);
+        const KeyQuery query(SqlDialect::postgresql, snapshot.table(), selection.where, column);
+        keys.push_back(query.read(snapshot.run(query.text())));
+      }
+      if (!known) {
+        asked = requests(keys);
+      } else if (*known != keys) {
+        throw Error(ErrorCode::bad_data, "rows", "rows: the keys changed while they were read; try again");
+      }
+      known = std::move(keys);
+      return fold(snapshot, selection, asked, together);
+    };
+    return fold_together(most_together, attempt);
+  }
+
+ private:
+  static constexpr std::size_t most_together = 1'024;
+
+  // A row of a result has at most 1,664 columns: what is too wide for one query is asked by several, of one snapshot.
+  template <typename Attempt>
+  static FoldResult fold_together(std::size_t requests, const Attempt& attempt) {
+    for (std::size_t together = std::max<std::size_t>(requests, 1);; together = (together + 1) / 2) {
       try {
-        return fold(selection, requests, together, waiting);
+        return attempt(together);
       } catch (const TooWide&) {
         if (together == 1) refuse_too_wide();
       }
     }
   }
 
- private:
-  FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests, std::size_t together,
-                  const Session::Waiting& waiting) const {
-    Snapshot snapshot(options_, name_, waiting);
+  static FoldResult fold(Snapshot& snapshot, const RowSelection& selection,
+                         std::span<const FoldRequest> requests, std::size_t together) {
     require_columns(snapshot.table(), selection, requests);
     FoldResult result;
     std::size_t first = 0;

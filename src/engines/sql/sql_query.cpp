@@ -337,6 +337,17 @@ struct SqlQuery::Parts {
     return from + joins + (condition.empty() ? "" : "\n  WHERE " + condition);
   }
 
+  // The keys of a column in the selected rows, each once.
+  std::string keys_of(const KeyColumn& column) const {
+    const std::string condition = joined(conditions, " AND ");
+    std::vector<std::string> read = {read_cell(dialect, table, column.name, column.type) + " AS k"};
+    for (std::size_t i = 0; i < query.inputs().size(); ++i)
+      read.push_back(query.inputs()[i] + " AS x" + std::to_string(i));
+    return "SELECT DISTINCT k AS snapdp_key\nFROM (SELECT " + joined(read, ",\n      ") + "\n    FROM " +
+           table_name() + ") AS q\nWHERE k IS NOT NULL" + (condition.empty() ? "" : " AND " + condition) +
+           "\nLIMIT " + std::to_string(KeyValues::most + 1) + "\n";
+  }
+
   // The cells of all rows that the selection keeps, one row each.
   std::string rows_for(const QueryPart& part) const {
     if (!unit) {
@@ -534,6 +545,28 @@ std::vector<std::size_t> places_of(const std::vector<std::string>& wanted,
 }
 
 }  // namespace
+
+KeyQuery::KeyQuery(SqlDialect dialect, const SqlTable& table,
+                   const std::optional<RowSelection::Condition>& where, KeyColumn column)
+    : column_(std::move(column)) {
+  const SqlQuery::Parts parts(dialect_of(dialect), table, {where, std::nullopt}, {});
+  text_ = parts.keys_of(column_);
+}
+
+KeyValues KeyQuery::read(const SqlResult& result) const {
+  if (result.columns.size() != 1) refuse_result("the keys of groups are not one column");
+  KeyValues keys{column_.type, {}, {}};
+  for (const std::vector<std::string>& row : result.rows) {
+    if (row.size() != 1) refuse_result("a row has more or fewer cells than the header");
+    if (column_.type == AtomType::integer) {
+      keys.integers.push_back(small_integer(integer_of(row[0])));
+    } else if (is_group_key(row[0])) {
+      keys.texts.push_back(row[0]);
+    }
+  }
+  put_in_order(keys);
+  return keys;
+}
 
 std::string header_query(SqlDialect dialect, const std::vector<std::string>& table) {
   return "SELECT * FROM " + quoted_name(dialect_of(dialect), table) + " WHERE 1 = 0";

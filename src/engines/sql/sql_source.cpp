@@ -64,12 +64,28 @@ class SqlSource final : public Source {
     const SqlQuery query(dialect_, table_, selection, requests);
     return query.read(run_(query.text()));
   }
+  FoldResult fold_by_keys(const RowSelection& selection, std::span<const KeyColumn> columns,
+                          const RequestsOfKeys& requests, const Progress& progress) override {
+    std::vector<KeyValues> keys;
+    for (const KeyColumn& column : columns) {
+      if (!table_.columns.empty()) static_cast<void>(find_column(this->columns(), column.name));
+      const KeyQuery query(dialect_, table_, selection.where, column);
+      keys.push_back(query.read(run_(query.text())));
+    }
+    return fold(selection, requests(keys), progress);
+  }
 
  private:
   SqlDialect dialect_;
   SqlTable table_;
   RunQuery run_;
 };
+
+[[noreturn]] void refuse_keys() {
+  throw Error(ErrorCode::invalid_argument, "keys",
+              "keys: which keys there are must be asked where the rows are, and a result of a query has been "
+              "asked already; release where the database is connected, or list the keys");
+}
 
 class ResultSource final : public Source {
  public:
@@ -90,6 +106,10 @@ class ResultSource final : public Source {
       if (query.is_asked_by(result_)) return query.read(result_);
     }
     return SqlQuery(SqlDialect::duckdb, table, selection, requests).read(result_);
+  }
+  FoldResult fold_by_keys(const RowSelection&, std::span<const KeyColumn>, const RequestsOfKeys&,
+                          const Progress&) override {
+    refuse_keys();
   }
 
  private:

@@ -74,6 +74,13 @@ class PartsSource final : public Source {
   }
 
   std::vector<SourceColumn> columns() override { return columns_; }
+  FoldResult fold_by_keys(const RowSelection&, std::span<const KeyColumn>, const RequestsOfKeys&,
+                          const Progress&) override {
+    throw Error(
+        ErrorCode::invalid_argument, "keys",
+        "keys: which keys there are must be asked where the rows are, before they are folded; release "
+        "from a file or a connected database, or list the keys");
+  }
   using Source::fold;
   FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
                   const Progress& progress) override {

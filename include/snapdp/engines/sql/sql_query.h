@@ -104,8 +104,27 @@ class SqlQuery {
   FoldResult read(const SqlResult& result) const;
 
  private:
+  friend class KeyQuery;  // which selects rows the same way
   struct Parts;
   std::unique_ptr<Parts> parts_;
+};
+
+// A query of the keys that a column has in the rows for which a condition holds.
+class KeyQuery {
+ public:
+  // Throws what SqlQuery throws for the table and the column.
+  KeyQuery(SqlDialect dialect, const SqlTable& table, const std::optional<RowSelection::Condition>& where,
+           KeyColumn column);
+
+  // Its result is the keys themselves, one column and a row each, at most one more than KeyValues::most.
+  const std::string& text() const { return text_; }
+  // The keys; what is_group_key() refuses is left out. Throws bad_data naming "keys" when there are too many,
+  // and "aggregates" for another result.
+  KeyValues read(const SqlResult& result) const;
+
+ private:
+  KeyColumn column_;
+  std::string text_;
 };
 
 // A source whose fold() calls `run` with the query and reads what it gives: once, whatever the requests are.
