@@ -37,6 +37,7 @@ from ._statistics import (
     moment,
     quantiles,
     range_count,
+    regression,
     standard_deviation,
     sum,
     top,
@@ -91,8 +92,8 @@ __all__ = [
     "Transformation", "Warning", "accuracy", "aggregates", "aggregation", "audit", "bias", "bins", "bound", "cast",
     "centered_sum", "certify", "clamp", "compose", "correlation", "count", "covariance", "dataset", "distinct", "drop", "fold",
     "grouped", "hierarchy", "histogram", "impute", "integer", "law", "mean", "median", "moment", "parse", "plan", "project",
-    "quantiles", "range_count", "read_dataset", "real", "rows", "sequential", "snapping", "sql", "standard_deviation", "states",
-    "sum", "testing", "text", "top", "trace", "transformation", "variance",
+    "quantiles", "range_count", "read_dataset", "real", "regression", "rows", "sequential", "snapping", "sql", "standard_deviation",
+    "states", "sum", "testing", "text", "top", "trace", "transformation", "variance",
 ]  # fmt: skip
 
 # Loaded when they are used: records take the standard library some time to make.
