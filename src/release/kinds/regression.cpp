@@ -38,11 +38,12 @@ class RegressionKind final : public Kind {
   std::string instead_of(const std::string& key) const override {
     return key == "column" || key == "columns" ? R"(y = "income" and x = ["age", "educ"])" : "";
   }
+  std::string no_planned_accuracy() const override {
+    return "how far its coefficients may be off depends on the data, and they have units of their own; give "
+           "epsilon or weight";
+  }
   std::string why_not(const std::string& key) const override {
-    if (key == "accuracy") {
-      return "does not apply to a regression: how far its coefficients may be off depends on the data, and "
-             "they have units of their own; give epsilon or weight";
-    }
+    if (key == "accuracy") return "does not apply to a regression: " + no_planned_accuracy();
     return "does not apply to a regression, whose coefficients are computed from many noisy moments; remove "
            "it";
   }
