@@ -61,7 +61,7 @@ plans = {
         dp.mean("age", expected_mean=40, split=[2, 1]),
         dp.variance("income", expected_deviation=20_000, expected_mean=30_000),
         dp.covariance("age", "income", expected_deviation=[20, 5000], expected_mean=[40, 30_000], split=[1, 1, 1, 1]),
-        dp.regression("income", ["age"], bounds=[(0, "1e5"), (18, 65)], type="real").by("city"),
+        dp.regression("income", ["age"], bounds=[(0, "1e5"), (18, 65)]).by("city"),
         dp.mean("income").by("city", max_groups_per_unit=1, max_rows_per_group_per_unit=2, expected_group_size=3000),
         dp.histogram("age", edges=[0, 18, 65, 100], type="integer").by("city", keys=["Ulm", "Jena"]),
         epsilon="2",
