@@ -148,7 +148,7 @@ class Regression {
   }
 
   Rational moment(std::size_t i, std::size_t j, const Vector& means) const {
-    const Rational released = second(i, j).value.rational();
+    Rational released = second(i, j).value.rational();
     if (!moments_.count) return released;
     return released - moments_.count->value.rational() * means[i] * means[j];
   }
