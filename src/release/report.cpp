@@ -19,8 +19,8 @@ using namespace release_internal;
 
 namespace {
 
-// Numbers that a report lists for a statistic: of every bin, quantile, coefficient or part of every group. In doubles, so that no
-// product overflows.
+// Numbers that a report lists for a statistic: of every bin, quantile, coefficient or part of every group. In doubles, so
+// that no product overflows.
 double listed_values(const PlannedStatistic& statistic) {
   const std::size_t of_group =
       std::max({statistic.bins.size(), statistic.specification.quantiles.size(), std::size_t{1}});
