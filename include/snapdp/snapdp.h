@@ -29,6 +29,7 @@
 #include "snapdp/statistics/noisy_parts.h"
 #include "snapdp/statistics/population.h"
 #include "snapdp/statistics/quantiles.h"
+#include "snapdp/statistics/regression.h"
 #include "snapdp/statistics/rounding.h"
 #include "snapdp/statistics/statistics.h"
 #include "snapdp/version.h"

@@ -39,6 +39,7 @@ from ._statistics import (
     private_keys,
     quantiles,
     range_count,
+    regression,
     standard_deviation,
     sum,
     top,
@@ -89,12 +90,12 @@ __all__ = [
     "Accountant", "Accuracy", "Aggregation", "Audit", "BadData", "Bias", "Bound", "Budget", "BudgetRefused", "Certificate",
     "ChainStep", "Check", "Column", "Composition", "Dataset", "Debit", "Elsewhere", "Error", "Estimate", "Geometric",
     "InvalidArgument", "IoError", "Law", "Ledger", "LedgerEntry", "Measurement", "Mismatch", "NotInstalled", "Part", "Plan",
-    "PlannedAccuracy", "PlannedStatistic", "PrivateKeys", "Release", "Released", "Report", "Rows", "Snapping", "Statistic", "Step",
-    "Transformation", "Warning", "accuracy", "aggregates", "aggregation", "audit", "bias", "bins", "bound", "cast",
+    "PlannedAccuracy", "PlannedStatistic", "PrivateKeys", "Release", "Released", "Report", "Rows", "Snapping", "Statistic",
+    "Step", "Transformation", "Warning", "accuracy", "aggregates", "aggregation", "audit", "bias", "bins", "bound", "cast",
     "centered_sum", "certify", "clamp", "compose", "correlation", "count", "covariance", "dataset", "distinct", "drop", "fold",
-    "grouped", "hierarchy", "histogram", "impute", "integer", "law", "mean", "median", "moment", "parse", "plan", "private_keys", "project",
-    "quantiles", "range_count", "read_dataset", "real", "rows", "sequential", "snapping", "sql", "standard_deviation", "states",
-    "sum", "testing", "text", "top", "trace", "transformation", "variance",
+    "grouped", "hierarchy", "histogram", "impute", "integer", "law", "mean", "median", "moment", "parse", "plan",
+    "private_keys", "project", "quantiles", "range_count", "read_dataset", "real", "regression", "rows", "sequential", "snapping",
+    "sql", "standard_deviation", "states", "sum", "testing", "text", "top", "trace", "transformation", "variance",
 ]  # fmt: skip
 
 # Loaded when they are used: records take the standard library some time to make.

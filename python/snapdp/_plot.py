@@ -105,9 +105,9 @@ def _promise(statistic: Released) -> str:
 
 
 def _together(statistic: Released) -> bool:
-    """Whether the intervals hold for all numbers at once, as reports do for bins and quantiles, also by groups."""
+    """Whether the intervals hold for all numbers at once, as reports do for bins, quantiles and coefficients, also by groups."""
     one = next(iter(statistic.groups.values()), statistic)
-    return bool(one.bins or one.quantiles) or one.kind == "median"
+    return bool(one.bins or one.quantiles or one.coefficients) or one.kind == "median"
 
 
 def _times(alpha: float) -> str:
@@ -121,7 +121,9 @@ def _rows(statistic: Released) -> list[_Row]:
             for key, group in statistic.groups.items()
             for row in _rows(group)
         ]
-    held: dict[Any, Estimate] = dict(statistic.bins) or dict(statistic.quantiles) or {"": statistic.estimates[0]}
+    held: dict[Any, Estimate] = (
+        dict(statistic.bins) or dict(statistic.quantiles) or dict(statistic.coefficients) or {"": statistic.estimates[0]}
+    )
     return [
         _Row(_plain(str(key)), float(estimate.value), *(None if end is None else float(end) for end in estimate.interval))
         for key, estimate in held.items()

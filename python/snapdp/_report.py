@@ -56,11 +56,12 @@ class Estimate(_files.Shown):
 
 @dataclass(frozen=True)
 class Released(_files.Shown):
-    """A released statistic. What is one number has `value` and `interval`; else `bins`, `quantiles` or `groups` hold them.
+    """A released statistic. What is one number has `value` and `interval`; else `bins`, `quantiles`, `coefficients` or
+    `groups` hold them. The coefficients of a regression have the names of its columns, and "intercept".
     Of `top` the categories stand in `top`, the most frequent first, and there is no number.
 
     epsilon: what was paid, for all its numbers. alpha: of the intervals. warnings: what to beware of, in words.
-    `released[key]` is the group, bin or quantile of that key.
+    `released[key]` is the group, bin, quantile or coefficient of that key.
     """
 
     name: str
@@ -73,20 +74,23 @@ class Released(_files.Shown):
     groups: Mapping[Union[str, Value], Released] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     top: tuple[str, ...] = ()
+    coefficients: Mapping[str, Estimate] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("bins", "quantiles", "groups"):
+        for name in ("bins", "quantiles", "groups", "coefficients"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, ...]:
         held = (dict(self.bins), dict(self.quantiles), dict(self.groups))
-        return Released, (self.name, self.kind, self.epsilon, self.alpha, self.estimates, *held, self.warnings, self.top)
+        last = (self.warnings, self.top, dict(self.coefficients))
+        return Released, (self.name, self.kind, self.epsilon, self.alpha, self.estimates, *held, *last)
 
     def _one(self, what: str) -> Estimate:
         if self.top:
             raise InvalidArgument(f'{what}: "{self.name}" names categories and has no number; look at .top', what)
-        if self.bins or self.quantiles or self.groups:
-            held = "groups" if self.groups else "bins" if self.bins else "quantiles"
+        several = {"groups": self.groups, "bins": self.bins, "quantiles": self.quantiles, "coefficients": self.coefficients}
+        held = next((name for name, numbers in several.items() if numbers), None)
+        if held:
             raise InvalidArgument(
                 f'{what}: "{self.name}" has {held}, each with its own; look at .{held}, or [KEY] for one of them', what
             )
@@ -108,7 +112,7 @@ class Released(_files.Shown):
         return self._one("population").population
 
     def _facts(self) -> list[tuple[str, object]]:
-        held: Mapping[Any, Any] = self.groups or self.bins or self.quantiles
+        held: Mapping[Any, Any] = self.groups or self.bins or self.quantiles or self.coefficients
         facts = {"kind": self.kind, "epsilon": self.epsilon, "alpha": self.alpha}
         numbers = [(str(key), _in_words(one)) for key, one in held.items()]
         if self.top:
@@ -125,6 +129,8 @@ class Released(_files.Shown):
             return self.groups[key]
         if self.bins:
             return self.bins[key if isinstance(key, str) else str(key)]
+        if self.coefficients:
+            return self.coefficients[key]
         if self.quantiles:
             from fractions import Fraction
 
@@ -142,7 +148,7 @@ def _in_words(one: Released | Estimate) -> str:
     if isinstance(one, Estimate):
         lower, upper = ("" if end is None else f"{end:.6g}" for end in one.interval)
         return f"{float(one.value):.6g}  [{lower}, {upper}]"
-    keys = list(one.bins) or [str(share) for share in one.quantiles]
+    keys = list(one.bins) or [str(share) for share in one.quantiles] or list(one.coefficients)
     if not keys:
         return _in_words(one.estimates[0])
     return "; ".join(f"{key}: {_in_words(estimate)}" for key, estimate in zip(keys, one.estimates))
@@ -402,10 +408,12 @@ def _entry(
         return Released(asked["name"], asked["kind"], _cost(asked), alpha, (), warnings=warnings, top=top)
     bins = {bin["bin"]: estimate(bin["value"]) for bin in entry.get("bins", ())}
     quantiles = {fraction(quantile["q"]): estimate(quantile["value"]) for quantile in entry.get("quantiles", ())}
-    held = tuple(bins.values()) or tuple(quantiles.values()) or (estimate(entry["value"]),)
+    coefficients = {one["name"]: estimate(one["value"]) for one in entry.get("coefficients", ())}
+    several = (*bins.values(), *quantiles.values(), *coefficients.values())
+    held = several or (estimate(entry["value"]),)
     return Released(
         asked["name"], asked["kind"], _cost(asked), alpha, held,
-        bins=bins, quantiles=quantiles, warnings=warnings,
+        bins=bins, quantiles=quantiles, warnings=warnings, coefficients=coefficients,
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar, Union
 
 from . import _toml
 from ._arguments import entries as entries_of
-from ._arguments import text_of, whole
+from ._arguments import listed, text_of, whole
 from ._dataset import copied
 from ._numbers import Number
 
@@ -80,9 +80,7 @@ class Statistic:
             entries_of(given["range"], "range", "gamma")  # type: ignore[arg-type]
         self._named = "name" in given
         if not self._named:
-            columns = given.get("columns", [given.get("column", "")])
-            assert isinstance(columns, list)
-            given["name"] = " ".join([str(given["kind"]).replace("_", " "), *columns]).strip()
+            given["name"] = " ".join([str(given["kind"]).replace("_", " "), *_columns_of(given)]).strip()
         self._entries: dict[str, object] = {"name": given.pop("name"), **given}
 
     @property
@@ -128,9 +126,7 @@ class Statistic:
         return grouped
 
     def _columns(self) -> list[str]:
-        both = self._entries.get("columns", [])
-        assert isinstance(both, list)
-        return [str(self._entries[key]) for key in ("column", "group_by") if key in self._entries] + both
+        return _columns_of(self._entries, "group_by")
 
     def _private_keys(self) -> tuple[str, PrivateKeys] | None:
         keys = self._entries.get("keys")
@@ -161,6 +157,16 @@ class Statistic:
 
     def __hash__(self) -> int:
         return hash(self._table())
+
+
+def _columns_of(entries: Mapping[str, object], *more: str) -> list[str]:
+    """What a statistic takes: its column, both of two, or y and each x."""
+    columns = [str(entries[key]) for key in ("column", *more, "y") if key in entries]
+    for key in ("columns", "x"):
+        several = entries.get(key, [])
+        assert isinstance(several, list)
+        columns += several
+    return columns
 
 
 def _price(number: object, parameter: str) -> str:
@@ -663,6 +669,73 @@ def correlation(
             "precision": precision,
             "epsilon": epsilon,
             "accuracy": accuracy,
+            "weight": weight,
+            "rho": rho,
+            "delta": delta,
+            "alpha": alpha,
+            "grid": grid,
+            "row_grid": row_grid,
+        }
+    )
+
+
+def regression(
+    y: str,
+    x: Iterable[str],
+    *,
+    type: str | None = None,
+    bounds: Sequence[Bounds] | None = None,
+    split: Sequence[Number] | None = None,
+    mode: str | None = None,
+    precision: int | None = None,
+    noise: str | None = None,
+    name: str | None = None,
+    title: str | None = None,
+    epsilon: Number | None = None,
+    weight: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
+    alpha: Number | None = None,
+    grid: str | None = None,
+    row_grid: str | None = None,
+) -> Statistic:
+    """Least squares: y on an intercept and one or more columns x, from noisy moments of all of them.
+
+    A report has an interval for each coefficient, all together: where those of the exact rows lie, clamped to their bounds.
+
+    Args:
+        y: the column that is to be explained, by its name to the letter.
+        x: the columns that are to explain it, 1 to 7 of them, by groups 6.
+        type: how cells are read, when the column does not say: "real" or "integer".
+        bounds: a pair for each column, that of y first, when the columns have none.
+        split: how epsilon is divided among the parts; equally unless given.
+        mode: change-one: "exact" (default), or "precision", the notes' arithmetic.
+        precision: how many bits, in precision mode.
+        noise: "laplace" (default), or "gaussian" where the plan has a delta.
+        name: unique in a plan; the kind and its columns unless given: "mean age".
+        title: what people call it, in reports.
+        epsilon: the privacy loss that is paid; exact.
+        weight: instead: a share of what the others leave of the budget; 1 when no price is given.
+        rho: instead, of Gaussian noise where the plan counts in rho: its price there.
+        delta: with the epsilon of Gaussian noise: the probability with which that epsilon may fail.
+        alpha: the probability with which some coefficient may lie outside its interval; 0.05 unless given.
+        grid: the spacing of released values: "auto" (default), "notes" or a power of two such as "2^-10".
+        row_grid: what real cells are rounded down to before they are summed: \"auto\", \"none\" or a power of two; that of the dataset unless given.
+    """
+    return Statistic(
+        {
+            "kind": "regression",
+            "noise": noise,
+            "name": name,
+            "title": title,
+            "y": _column(y, "y"),
+            "x": [_column(column, "x") for column in listed(x, "x", "a list of names of columns")],
+            "type": type,
+            "bounds": bounds,
+            "split": split,
+            "mode": mode,
+            "precision": precision,
+            "epsilon": epsilon,
             "weight": weight,
             "rho": rho,
             "delta": delta,

@@ -117,6 +117,7 @@ def sums() -> list[dp.Statistic]:
         dp.standard_deviation("int"),
         dp.covariance("real", "loose", bounds=[(-100, 100), (-1, "0.7")]),
         dp.correlation("whole", "dec", bounds=[(-100, 100), (-3, 3)], type="real"),
+        dp.regression("real", ["loose", "int"], bounds=[(-100, 100), (-1, "0.7"), (-50, 100)]),
         dp.covariance("int", "whole", bounds=[(-100, 100), (-(2**40), 2**40)], name="integers"),
         dp.mean("real", bounds=("-1e290", "1e290"), name="wide"),
         dp.mean("real", bounds=(0, "1e-280"), name="narrow"),
@@ -158,6 +159,7 @@ def groups() -> list[dp.Statistic]:
         dp.variance("int").by("small"),
         dp.histogram("int", edges=[-100, 0, 100], name="signs").by("text"),
         dp.covariance("real", "loose", bounds=[(-100, 100), (-1, 1)]).by("small"),
+        dp.regression("int", ["real", "loose"], bounds=[(-100, 100), (-9, 9), (-1, 1)]).by("text"),
         dp.sum("real", bounds=(-1, 1)).by("real", keys=[-1.5, 0, 0.1]),
     ]
 

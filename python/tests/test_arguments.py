@@ -141,6 +141,7 @@ def of_plans(world: World) -> dict[str, Use]:
     both = {"first": "age", "second": "y"}
     column_of = {"name", "bounds"}  # the name of a statistic is made of its columns, and theirs are the bounds
     columns = {"first": {"columns", *column_of}, "second": {"columns", *column_of}, "epsilon": {"lower", "upper"}}
+    columns_of_fit = {"y": {"x", *column_of}, "x": {"x", *column_of}, "epsilon": {"lower", "upper"}}
     one = {"column": column_of, "epsilon": {"lower", "upper"}, "edges": {"categories", "resolution"}, "resolution": {"edges"}}
     declared = {"dataset": "d", "neighbors": "add-remove", "columns": {"age": dp.integer(0, 9)}}
     toml = {name: {"specification", "[data]"} for name in ("toml", "declaration")}
@@ -162,6 +163,7 @@ def of_plans(world: World) -> dict[str, Use]:
         "standard_deviation": Use(dp.standard_deviation, {"column": "age"}, public, one),
         "covariance": Use(dp.covariance, both, public, columns),
         "correlation": Use(dp.correlation, both, public, columns),
+        "regression": Use(dp.regression, {"y": "age", "x": ["y"]}, public, columns_of_fit),
         "moment": Use(dp.moment, {"column": "age", "order": 2}, public, one),
         "median": Use(dp.median, {"column": "income", "resolution": 1}, of, one),
         "quantiles": Use(dp.quantiles, {"column": "income", "quantiles": [0.5], "resolution": 1}, of, one),

@@ -29,6 +29,8 @@ def report(rows, tmp_path_factory):
         dp.histogram("city"),
         dp.mean("income").by("city", differences=[("Köln", "Ulm")]),
         dp.histogram("age", edges=[0, 50, 100]).by("city"),
+        dp.regression("income", ["age"]),
+        dp.regression("income", ["age"], weight=2).by("city"),
         epsilon=10,
     )
     return plan.release(rows, dp.Ledger.create(tmp_path_factory.mktemp("report") / "l", people, epsilon=10))
@@ -36,7 +38,7 @@ def report(rows, tmp_path_factory):
 
 def test_it_is_a_mapping(report):
     assert list(report) == [entry["name"] for entry in report.to_dict()["statistics"]]
-    assert len(report) == 8 and "mean age" in report and "no" not in report
+    assert len(report) == 10 and "mean age" in report and "no" not in report
     assert report.get("no") is None
     with pytest.raises(KeyError):
         report["no"]
@@ -76,6 +78,16 @@ def test_several_numbers(report):
     both = report["histogram age by city"]
     assert list(both["Ulm"].bins) == ["[0, 50)", "[50, 100]"]
     assert len(both.estimates) == 6
+    fit = report["regression income age"]
+    assert list(fit.coefficients) == ["intercept", "age"]
+    assert fit["age"] is fit.coefficients["age"] and fit.alpha == Fraction(1, 20)
+    for one in fit.coefficients.values():
+        assert one.interval == (None, None) or one.interval[0] <= one.value <= one.interval[1]
+    with pytest.raises(dp.InvalidArgument, match=r"\.coefficients"):
+        fit.value
+    assert pickle.loads(pickle.dumps(fit)) == fit
+    assert "intercept" in repr(fit) and "intercept" in repr(report["regression income age by city"])
+    assert list(report["regression income age by city"]["Ulm"].coefficients) == ["intercept", "age"]
 
 
 def test_every_line_is_an_estimate(report):

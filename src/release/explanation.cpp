@@ -149,7 +149,10 @@ std::string statistic_text(const PlannedStatistic& planned, const std::string& u
   const StatisticSpecification& statistic = planned.specification;
   std::string text = shown_text(statistic.name) + ": " + to_string(statistic.kind);
   for (std::size_t i = 0; i < statistic.columns.size(); ++i)
-    text += (i == 0 ? " of " : " and ") + quoted_text(statistic.columns[i]);
+    text += (i == 0                                                  ? " of "
+             : i == 1 && statistic.kind == StatisticKind::regression ? " on "
+                                                                     : " and ") +
+            quoted_text(statistic.columns[i]);
   if (statistic.group_by) {
     text += " by " + quoted_text(*statistic.group_by) + ", " +
             (statistic.private_keys ? "with private keys; told for one of them"

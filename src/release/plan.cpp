@@ -58,7 +58,7 @@ class StatisticPlanner {
     }
     planned_.groups = std::max(statistic_.key_numbers.size(), statistic_.key_texts.size());
     if (statistic_.split.empty()) {
-      add(build(kind_.parts(specification_.data.neighbors).front()));
+      add(build(kind_.parts(specification_.data.neighbors, statistic_.columns.size()).front()));
     } else {
       add_parts();
     }
@@ -357,9 +357,9 @@ class StatisticPlanner {
 
   // The largest variance and covariance that two rows can have, which bound what is computed from noisy parts.
   void check_composed_range() const {
-    const Bounds& x = planned_.bounds.front();
-    const Bounds& y = planned_.bounds.back();
-    for (const auto& [a, b] : {std::pair(x, x), std::pair(x, y), std::pair(y, y)}) {
+    for (std::size_t i = 0; i < planned_.bounds.size() * planned_.bounds.size(); ++i) {
+      const Bounds& a = planned_.bounds[i / planned_.bounds.size()];
+      const Bounds& b = planned_.bounds[i % planned_.bounds.size()];
       const Rational largest = a.width().rational() * b.width().rational() / 2;
       if (std::isfinite(to_double_up(largest))) continue;
       refuse("bounds", " = [" + to_string(b.lower().to_double_nearest()) + ", " +
@@ -372,7 +372,8 @@ class StatisticPlanner {
   void add_parts() {
     if (kind_.is_second_moment()) check_composed_range();
     std::vector<Part> parts;
-    for (const KindPart& part : kind_.parts(specification_.data.neighbors)) parts.push_back(build(part));
+    for (const KindPart& part : kind_.parts(specification_.data.neighbors, statistic_.columns.size()))
+      parts.push_back(build(part));
     if (asked()) {
       plan_parts(parts, *asked(), statistic_.delta);
       return;

@@ -120,7 +120,7 @@ class Writer {
   void write(const ReportedNumber& number, PresentedNumber& shown) const {
     const bool nothing = std::find(number.bewares.begin(), number.bewares.end(), Beware::tells_nothing) !=
                          number.bewares.end();
-    const std::optional<Rational> error = number.quantile != nullptr ? farther_end(number) : number.accuracy;
+    const std::optional<Rational> error = has_ends(number) ? farther_end(number) : number.accuracy;
     Rational moved = 0;  // by rounding the value that is shown
     if (digits_ == Digits::all || !error || *error <= 0) {
       if (!nothing)
@@ -148,6 +148,12 @@ class Writer {
   }
 
  private:
+  // Told by its ends rather than by half a width; nothing where both are open.
+  static bool has_ends(const ReportedNumber& number) {
+    if (number.coefficient != nullptr) return number.interval.lower || number.interval.upper;
+    return number.quantile != nullptr;
+  }
+
   static Rational farther_end(const ReportedNumber& number) {
     Rational farther;
     if (number.interval.lower) farther = Rational(number.value - *number.interval.lower);
@@ -212,6 +218,7 @@ Shape shape_of(const ShownStatistic& statistic) {
   if (!statistic.groups.empty()) return Shape::groups;
   if (!statistic.all.bins.empty()) return Shape::bins;
   if (statistic.choice) return Shape::choices;
+  if (statistic.coefficient_alpha) return Shape::coefficients;
   return statistic.all.quantiles.empty() || statistic.all.is_median() ? Shape::number : Shape::quantiles;
 }
 
@@ -238,6 +245,7 @@ PresentedNumber named_number(const ShownStatistic& statistic, const ReportedNumb
     shown.part = number.quantile->q;
     shown.part_words = quantile_words(shown.part);
   }
+  if (number.coefficient != nullptr) shown.part = number.coefficient->name;
   if (number.chosen != nullptr) {
     shown.part = to_string(number.value);
     shown.value = number.chosen->label;
@@ -273,7 +281,9 @@ void present_numbers(const ReportModel& model, const ShownStatistic& statistic, 
   for_each_number(model, statistic, [&](const ReportedNumber& number) {
     PresentedNumber one = named_number(statistic, number);
     writer.write(number, one);
-    if (!statistic.constant && scale.is_drawable()) one.bar = bar_of(number, scale, amounts);
+    // Coefficients have units of their own, and so no axis together.
+    if (!statistic.constant && !shown.is_coefficients && scale.is_drawable())
+      one.bar = bar_of(number, scale, amounts);
     if (number.population != nullptr && shown.population_of.empty()) {
       shown.population_of = statistic.difference      ? "difference"
                             : !writer.writes_counts() ? "mean"
@@ -311,6 +321,7 @@ PresentedStatistic present_statistic(const ReportModel& model, const ShownStatis
   shown.range_note = range_note(statistic);
   shown.row_grid_note = row_grid_note(statistic);
   shown.constant = statistic.constant;
+  shown.is_coefficients = statistic.coefficient_alpha.has_value();
   if (statistic.hierarchy) {
     shown.is_quantiles = true;
     const double error = statistic.hierarchy->rank_error;
@@ -338,7 +349,7 @@ PresentedStatistic present_statistic(const ReportModel& model, const ShownStatis
 // "9", or "2, [0, 20)".
 std::string which(const ReportWarning& warning) {
   std::string text = warning.group ? warning.group->text : "";
-  const std::string part = warning.bin.value_or(warning.quantile.value_or(""));
+  const std::string part = warning.bin.value_or(warning.quantile.value_or(warning.coefficient.value_or("")));
   return text + (text.empty() || part.empty() ? "" : ", ") + part;
 }
 

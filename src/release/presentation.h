@@ -47,7 +47,7 @@ struct PresentedInterval {
 struct PresentedNumber {
   std::string group;  // the key; empty without groups
   std::string group_words;
-  std::string part;  // the bin, or which quantile; empty for a number that stands alone
+  std::string part;  // the bin, or which quantile or coefficient; empty for a number that stands alone
   std::string part_words;
   std::string value;        // empty when it tells nothing; of a choice the category
   std::string value_words;  // what people call that
@@ -62,7 +62,7 @@ struct PresentedNumber {
 };
 
 struct PresentedStatistic {
-  enum class Shape { number, bins, groups, quantiles, choices };
+  enum class Shape { number, bins, groups, quantiles, choices, coefficients };
   Shape shape = Shape::number;
   std::string name;
   std::string title;  // words for people, or the name
@@ -76,8 +76,9 @@ struct PresentedStatistic {
   std::string misses;         // how many of the intervals, one by one, miss the exact number: "about 1"
   std::string half_together;  // of bins: half the width of their intervals, and that of one alone
   std::string half_alone;
-  bool is_quantiles = false;  // or a median
-  std::string rank_error;     // in rows; empty when nothing bounds it
+  bool is_quantiles = false;     // or a median
+  bool is_coefficients = false;  // each in a unit of its own; also by groups
+  std::string rank_error;        // in rows; empty when nothing bounds it
   std::size_t edges = 0;
   std::string quantile_note;
   std::string choice_note;    // of a choice, whose numbers are categories

@@ -19,13 +19,16 @@ using namespace release_internal;
 
 namespace {
 
-// Numbers that a report lists for a statistic: of every bin, quantile or part of every group. In doubles, so that no
-// product overflows.
+// Numbers that a report lists for a statistic: of every bin, quantile, coefficient or part of every group. In doubles, so
+// that no product overflows.
 double listed_values(const PlannedStatistic& statistic) {
   const std::size_t of_group =
       std::max({statistic.bins.size(), statistic.specification.quantiles.size(), std::size_t{1}});
+  const bool coefficients = statistic.specification.kind == StatisticKind::regression;
+  const std::size_t with_parts =
+      coefficients ? statistic.specification.columns.size() + statistic.measurements.size() : of_group;
   const double all =
-      static_cast<double>(of_group) * static_cast<double>(std::max(statistic.groups, std::size_t{1}));
+      static_cast<double>(with_parts) * static_cast<double>(std::max(statistic.groups, std::size_t{1}));
   return all + static_cast<double>(statistic.specification.differences.size());
 }
 

@@ -39,10 +39,11 @@ std::string report_csv(const ReportModel& model) {
     const std::string alpha = alpha_of(statistic).value_or("0");
     for_each_number(model, statistic, [&](const ReportedNumber& number) {
       const std::string group = number.entry == &statistic.all ? "" : number.entry->key.text;
-      const std::string bin = number.bin != nullptr        ? number.bin->label
-                              : number.quantile != nullptr ? number.quantile->q
-                              : number.chosen != nullptr   ? to_string(number.value)
-                                                           : "";
+      const std::string bin = number.bin != nullptr           ? number.bin->label
+                              : number.quantile != nullptr    ? number.quantile->q
+                              : number.chosen != nullptr      ? to_string(number.value)
+                              : number.coefficient != nullptr ? number.coefficient->name
+                                                              : "";
       for (const std::string& field :
            {name, cell(group), cell(bin), cell(released_text(number)),
             end(number.interval.lower, to_double_down), end(number.interval.upper, to_double_up), alpha,

@@ -421,7 +421,8 @@ class ReportPage {
       const PresentedStatistic& statistic = shown_.statistics[i];
       if (statistic.shape == Shape::number) continue;
       const std::size_t count = statistic.numbers.size();
-      const bool bars = count <= most_bars && drawn + count <= most_bars_of_page;
+      const bool bars =
+          !statistic.is_coefficients && count <= most_bars && drawn + count <= most_bars_of_page;
       if (bars) drawn += count;
       html << list(statistic, i, bars);
     }
@@ -508,6 +509,7 @@ class ReportPage {
   // What the numbers are about: the column of the groups or of the bins.
   static std::string first_head(const PresentedStatistic& statistic) {
     if (!statistic.group_by.empty()) return statistic.group_by;
+    if (statistic.is_coefficients) return "coefficient";
     return statistic.columns.empty() ? "part" : statistic.columns.front();
   }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "release/kinds/kind.h"
 #include "release/report_model.h"
 #include "release/report_numbers.h"
 #include "snapdp/text.h"
@@ -194,6 +195,13 @@ void write_values(JsonText& json, const ShownEntry& entry) {
       json.words("label", chosen.words);
     });
   }
+  if (!entry.coefficients.empty()) {
+    json.objects("coefficients", entry.coefficients, [&](const ShownCoefficient& coefficient) {
+      json.text("name", coefficient.name);
+      json.real("value", coefficient.value);
+      json.reals("interval", coefficient.lower, coefficient.upper);
+    });
+  }
   if (entry.is_median()) {
     write_quantile(json, entry.quantiles.front());
   } else if (!entry.quantiles.empty()) {
@@ -284,6 +292,7 @@ void write_statistic(JsonText& json, const ShownMeasure& measure, const ShownSta
   if (!statistic.parts.empty()) {
     write_accuracy(json, statistic.all.accuracy ? statistic.all.accuracy : statistic.accuracy);
     write_expected(json, statistic.expected);
+    json.text("alpha", statistic.coefficient_alpha);
     write_released(json, statistic);
     write_utility(json, statistic.utility);
     write_parts(json, measure, statistic.parts);
@@ -363,6 +372,7 @@ void write_warning(JsonText& json, const ReportWarning& warning) {
   if (warning.group) json.number("group", *warning.group);
   json.text("bin", warning.bin);
   json.text("q", warning.quantile);
+  json.text("coefficient", warning.coefficient);
   json.text("kind", name_of(warning.what));
   json.text("message", message(warning));
 }
@@ -430,6 +440,18 @@ ShownEntry read_entry(const Json& json) {
     }
   } else if (json.contains("interval")) {
     entry.quantiles.push_back(read_quantile(json));
+  } else if (json.contains("coefficients")) {
+    // Null where nothing bounds them.
+    const auto end = [](const Json& bound, double nothing) {
+      return bound.is_null() ? nothing : double_in(bound);
+    };
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (const Json& one : json.at("coefficients")) {
+      const Json& interval = one.at("interval");
+      entry.coefficients.push_back({one.at("name").get<std::string>(), double_in(one.at("value")),
+                                    end(interval.at(0), -infinity), end(interval.at(1), infinity)});
+    }
+    if (entry.coefficients.empty()) throw std::invalid_argument("no coefficients");
   } else if (json.contains("top")) {
     for (const Json& chosen : json.at("top"))
       entry.chosen.push_back({chosen.at("category").get<std::string>(), words_in(chosen, "label")});
@@ -521,6 +543,8 @@ ShownStatistic read_statistic(const ShownMeasure& measure, const Json& json) {
     statistic.hierarchy->rank_error = bound_in(json.at("rank_error"));
     statistic.hierarchy->alpha = json.at("alpha").get<std::string>();
   }
+  if (statistic.kind == kind_of(StatisticKind::regression).name())
+    statistic.coefficient_alpha = json.at("alpha").get<std::string>();
   if (json.contains("gap")) {
     statistic.choice =
         ShownChoice{whole_in<std::size_t>(json.at("k")), whole_in<std::size_t>(json.at("candidates")),

@@ -193,12 +193,11 @@ ShownEntry entry_of(const PlannedStatistic& statistic, const ShownValues& values
   ShownEntry entry;
   if (statistic.groups > 0) entry.key = key_of(statistic.specification, group);
   entry.population = population_mean_of(statistic, values, group, statistic.specification.alpha);
-  if (statistic.specification.split.empty()) {
-    kind_of(statistic.specification).add_values(entry, statistic, values, group);
-    return entry;
-  }
-  if (!values.any()) return entry;
-  add_composed(entry, statistic, values, group);
+  const Kind& kind = kind_of(statistic.specification);
+  if (statistic.specification.split.empty() || kind.has_coefficients())
+    kind.add_values(entry, statistic, values, group);
+  if (statistic.specification.split.empty() || !values.any()) return entry;
+  if (!kind.has_coefficients()) add_composed(entry, statistic, values, group);
   if (statistic.groups == 0) return entry;
   entry.parts.reserve(statistic.measurements.size());
   for (std::size_t i = 0; i < statistic.measurements.size(); ++i)
@@ -297,6 +296,7 @@ ShownStatistic statistic_of(const PlannedStatistic& statistic, const ShownValues
     add_constant(shown, statistic);
     return shown;
   }
+  if (kind_of(specification).has_coefficients()) shown.coefficient_alpha = to_string(specification.alpha);
   if (specification.split.empty()) {
     add_mechanism(shown, statistic, values);
   } else {

@@ -128,6 +128,15 @@ struct ShownChosen {
   std::string words;  // what people call it; may be empty
 };
 
+// Of a regression.
+struct ShownCoefficient {
+  std::string name;  // of its column, or the intercept
+  double value = 0;
+  double lower = 0;
+  double upper = 0;
+};
+inline const std::string intercept_name = "intercept";
+
 struct ShownPart {
   std::string name;
   std::optional<ShownNumber> value;
@@ -147,7 +156,8 @@ struct ShownEntry {
   std::vector<ShownBin> bins;
   std::vector<ShownQuantile> quantiles;  // or the median
   std::vector<ShownChosen> chosen;       // of top: the most frequent first
-  std::vector<ShownNumber> parts;        // of a group: their values
+  std::vector<ShownCoefficient> coefficients;
+  std::vector<ShownNumber> parts;  // of a group: their values
   bool is_median() const { return quantiles.size() == 1 && quantiles.front().q.empty(); }
 };
 
@@ -192,6 +202,8 @@ struct ShownStatistic {
   bool constant = false;
   std::optional<ShownHierarchy> hierarchy;
   std::optional<ShownChoice> choice;
+  // Of a regression: all its coefficients lie in their intervals but for this probability.
+  std::optional<std::string> coefficient_alpha;
   ShownNoise noise;
   std::optional<ShownAccuracy> accuracy;
   // Of a plan whose accuracy is for about such data: what is guessed of them.
@@ -251,6 +263,7 @@ struct ReportWarning {
   std::optional<ShownNumber> group = {};
   std::optional<std::string> bin = {};
   std::optional<std::string> quantile = {};
+  std::optional<std::string> coefficient = {};
   Beware what = Beware::tells_nothing;
   std::uint64_t more = 0;  // instead of one number: so many more of the statistic
 };

@@ -29,6 +29,7 @@ NumberRange range_of_kind(const ReportModel& model, const ShownStatistic& statis
     return bounds.empty() ? NumberRange{} : NumberRange{bounds.front().lower, bounds.front().upper};
   const Kind* kind = find_kind(statistic.kind);
   if (kind == nullptr) return {};
+  if (kind->has_coefficients()) return {};
   const std::size_t needed = !kind->has_key("bounds") ? 0 : kind->has_two_columns() ? 2 : 1;
   if (bounds.size() < needed) return {};
   return kind->public_range(bounds, model.size, statistic.order.value_or(1));
@@ -136,7 +137,10 @@ class Judge {
       return bewares;
     }
     const auto& [from, to] = number.interval;
-    const bool sign_not_told = has_sign_ && from && to && *from < 0 && *to > 0;
+    // Nobody asks for the sign of an intercept.
+    const bool has_sign =
+        has_sign_ && (number.coefficient == nullptr || number.coefficient->name != intercept_name);
+    const bool sign_not_told = has_sign && from && to && *from < 0 && *to > 0;
     if (number.quantile != nullptr) {
       add(Beware::outer_edge, statistic_.hierarchy && (lowest || highest));
       add(Beware::sign_not_told, sign_not_told);
@@ -213,6 +217,7 @@ ReportWarning warning_of(const ShownStatistic& statistic, const ReportedNumber& 
   if (number.entry != &statistic.all) warning.group = number.entry->key;
   if (number.bin != nullptr) warning.bin = number.bin->label;
   if (number.quantile != nullptr && !number.quantile->q.empty()) warning.quantile = number.quantile->q;
+  if (number.coefficient != nullptr) warning.coefficient = number.coefficient->name;
   return warning;
 }
 
@@ -224,7 +229,8 @@ std::size_t longest_text(const ShownStatistic& statistic,
 }
 
 std::size_t numbers_of(const ShownEntry& entry) {
-  return std::max({entry.bins.size(), entry.quantiles.size(), entry.chosen.size(), std::size_t{1}});
+  return std::max({entry.bins.size(), entry.quantiles.size(), entry.chosen.size(), entry.coefficients.size(),
+                   std::size_t{1}});
 }
 
 // What the kind of the statistic can give cause for.
@@ -305,6 +311,12 @@ void for_each_number(const ReportModel& model, const ShownStatistic& statistic,
             .value = ShownNumber::of(quantile.value).rational(),
             .interval = {finite(quantile.lower), finite(quantile.upper)}});
     }
+    for (const ShownCoefficient& coefficient : entry.coefficients) {
+      tell({.entry = &entry,
+            .coefficient = &coefficient,
+            .value = ShownNumber::of(coefficient.value).rational(),
+            .interval = {finite(coefficient.lower), finite(coefficient.upper)}});
+    }
     for (std::size_t i = 0; i < entry.chosen.size(); ++i) {
       tell({.entry = &entry,
             .chosen = &entry.chosen[i],
@@ -320,12 +332,14 @@ void for_each_number(const ReportModel& model, const ShownStatistic& statistic,
 std::string released_text(const ReportedNumber& number) {
   if (number.quantile != nullptr) return to_string(number.quantile->value);
   if (number.chosen != nullptr) return number.chosen->label;
+  if (number.coefficient != nullptr) return to_string(number.coefficient->value);
   return (number.bin != nullptr ? *number.bin->value : *number.entry->value).text;
 }
 
 std::optional<std::string> alpha_of(const ShownStatistic& statistic) {
   if (statistic.hierarchy) return statistic.hierarchy->alpha;
   if (statistic.choice) return statistic.choice->alpha;
+  if (statistic.coefficient_alpha) return statistic.coefficient_alpha;
   if (statistic.constant) return std::nullopt;
   const ShownEntry& entry = statistic.groups.empty() ? statistic.all : statistic.groups.front();
   if (entry.accuracy) return entry.accuracy->alpha;
@@ -335,7 +349,7 @@ std::optional<std::string> alpha_of(const ShownStatistic& statistic) {
 
 bool hold_together(const ShownStatistic& statistic) {
   const ShownEntry& entry = statistic.groups.empty() ? statistic.all : statistic.groups.front();
-  return statistic.hierarchy || statistic.choice || !entry.bins.empty();
+  return statistic.hierarchy || statistic.choice || statistic.coefficient_alpha || !entry.bins.empty();
 }
 
 std::string confidence(const Rational& alpha) {
@@ -474,6 +488,12 @@ std::vector<ReportWarning> longest_warnings(const ReportModel& model) {
       for (const ShownQuantile& one : entry.quantiles) length = std::max(length, one.q.size());
       return length;
     });
+    const std::size_t coefficient = longest_text(statistic, [](const ShownEntry& entry) {
+      std::size_t length = 0;
+      for (const ShownCoefficient& one : entry.coefficients) length = std::max(length, one.name.size());
+      return length;
+    });
+    if (coefficient > 0) longest.coefficient = stand_in(coefficient);
     if (bin > 0) longest.bin = stand_in(bin);
     if (quantile > 0) longest.quantile = stand_in(quantile);
     const std::size_t entries = std::max(statistic.groups.size(), std::size_t{1});

@@ -17,11 +17,12 @@ struct ReportedNumber {
   const ShownBin* bin = nullptr;
   const ShownQuantile* quantile = nullptr;
   const ShownChosen* chosen = nullptr;  // a category, whose value is its rank
+  const ShownCoefficient* coefficient = nullptr;
   Rational value;
   // Where the exact number lies, except with the probability alpha of the statistic: as far as it is public
   // that it may.
   NumberRange interval = {};
-  // Half the width of the interval before it is cut; absent for quantiles and where nothing bounds the error.
+  // Half the width of the interval before it is cut; absent for quantiles, coefficients and where nothing bounds the error.
   std::optional<Rational> accuracy = {};
   const ShownInterval* population = nullptr;  // what it says of where the rows come from, if it does
   std::vector<Beware> bewares = {};           // in the order of the enumeration

@@ -200,7 +200,8 @@ class TerminalReport {
     for (const PresentedNumber& number : statistic.numbers)
       widen(widths, label_of(statistic, number), number);
     const std::size_t around = widths.used() + 2 + 3;
-    const std::size_t room = has_bars() && around + least_bar <= style_.width ? style_.width - around : 0;
+    const bool drawn = has_bars() && !statistic.is_coefficients;
+    const std::size_t room = drawn && around + least_bar <= style_.width ? style_.width - around : 0;
     std::string note = list_note(statistic);
     if (room > 0) note += "; bars from " + number(statistic.axis.from) + " to " + number(statistic.axis.to);
     std::string text = list_head(statistic, note);

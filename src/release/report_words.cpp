@@ -49,6 +49,11 @@ std::string hidden_text(const Presentation& shown) {
 std::string description(const PresentedStatistic& statistic) {
   std::string kind = statistic.kind;
   for (char& c : kind) c = c == '_' ? ' ' : c;
+  if (statistic.is_coefficients && !statistic.columns.empty()) {
+    kind += " of " + statistic.columns.front() + " on " +
+            joined({statistic.columns.begin() + 1, statistic.columns.end()}, " and ");
+    return kind + (statistic.group_by.empty() ? "" : " by " + statistic.group_by);
+  }
   return kind + (statistic.columns.empty() ? "" : " of " + joined(statistic.columns, " and ")) +
          (statistic.group_by.empty() ? "" : " by " + statistic.group_by);
 }

@@ -24,6 +24,8 @@ const std::vector<std::string> statistic_keys = {"name",
                                                  "kind",
                                                  "column",
                                                  "columns",
+                                                 "y",
+                                                 "x",
                                                  "type",
                                                  "bounds",
                                                  "epsilon",
@@ -72,8 +74,38 @@ void find_foreign_keys(const TomlTable& table, const Kind& kind, Faults& faults)
   }
 }
 
+// y, and then each of x; together, with the column of the groups, no more than a chunk of rows holds.
+std::vector<std::string> read_regression_columns(const TomlTable& table) {
+  if (!table.has("y"))
+    table.refuse_missing("y", "is missing; name the column that is to be explained, y = \"income\"");
+  if (!table.has("x")) {
+    table.refuse_missing("x", "is missing; list the columns that are to explain it, x = [\"age\", \"educ\"]");
+  }
+  std::vector<std::string> columns{get_name(table, "y")};
+  const std::size_t most = Chunk::max_columns - (table.has("group_by") ? 2 : 1);
+  std::vector<std::string> given = table.get_texts("x");
+  if (given.empty() || given.size() > most) {
+    table.refuse("x", "must name 1 to " + std::to_string(most) + " columns" +
+                          (table.has("group_by") ? " beside y and the column of the groups" : " beside y"));
+  }
+  for (std::string& column : given) {
+    if (column.size() > longest_name) table.refuse("x", "a name must not be longer than 256 bytes");
+    if (column == columns.front())
+      table.refuse("x", "names y, " + quoted_text(column) + ", which would explain itself; leave it out");
+    if (std::find(columns.begin(), columns.end(), column) != columns.end())
+      table.refuse("x", "names " + quoted_text(column) + " twice; remove one");
+    if (column == intercept_name) {
+      table.refuse("x", "must not name a column " + quoted_text(intercept_name) +
+                            ", as reports call the constant term, which is always there; rename the column");
+    }
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
 std::vector<std::string> read_columns(const TomlTable& table, const Kind& kind) {
   if (kind.has_key("column")) return {get_name(table, "column")};
+  if (kind.has_key("y")) return read_regression_columns(table);
   if (!kind.has_two_columns()) return {};
   std::vector<std::string> columns = table.get_texts("columns");
   if (columns.size() != 2) table.refuse("columns", "must name two columns, [\"x\", \"y\"]");
@@ -89,7 +121,8 @@ void read_type(const TomlTable& table, const Declaration& data, const Kind& kind
   if (table.has("type")) statistic.type = get_type(table, kind.takes_texts());
   bool all_integers = !statistic.columns.empty();
   bool any_declared = false;
-  for (const std::string& column : statistic.columns) {
+  for (std::size_t i = 0; i < statistic.columns.size(); ++i) {
+    const std::string& column = statistic.columns[i];
     const std::optional<AtomType>& declared = data.column(column).type;
     all_integers = all_integers && declared == AtomType::integer;
     any_declared = any_declared || declared;
@@ -98,7 +131,7 @@ void read_type(const TomlTable& table, const Declaration& data, const Kind& kind
                                "; remove type");
     }
     if (declared == AtomType::text && !kind.takes_texts()) {
-      table.refuse(kind.has_two_columns() ? "columns" : "column",
+      table.refuse(kind.key_of_column(i),
                    "is declared as text, and a " + kind.name() + " needs numbers; choose another column");
     }
     if (declared == AtomType::text) statistic.type = AtomType::text;
@@ -232,7 +265,8 @@ std::string without_own_number(const Specification& specification, const Statist
   const Kind& kind = kind_of(statistic);
   if (std::string why_not = kind.why_not(key); !why_not.empty()) return why_not;
   std::string parts;
-  for (const std::string& part : parts_of(statistic.kind, specification.data.neighbors))
+  for (const std::string& part :
+       parts_of(statistic.kind, specification.data.neighbors, statistic.columns.size()))
     parts += (parts.empty() ? "" : ", ") + part;
   if (!parts.empty()) {
     return "does not apply to a " + kind.name() + " under " + to_string(specification.data.neighbors) +
@@ -662,9 +696,12 @@ class StatisticReader {
 
   // The parts' split, and the grid, which is the parts' too.
   void read_parts() {
-    const std::vector<std::string> parts = parts_of(statistic_.kind, specification_.data.neighbors);
+    const std::vector<std::string> parts =
+        parts_of(statistic_.kind, specification_.data.neighbors, statistic_.columns.size());
     statistic_.split.assign(parts.size(), 1);
-    if (table_.has("split")) {
+    // How many parts a regression has is not known before its columns are.
+    const bool parts_are_known = !kind_of(statistic_).has_coefficients() || !statistic_.columns.empty();
+    if (table_.has("split") && parts_are_known) {
       faults_.hold([&] { statistic_.split = read_split(table_, parts, specification_.data.neighbors); });
     }
     if (sums_reals()) statistic_.row_grid = specification_.data.row_grid;
@@ -745,9 +782,9 @@ std::vector<StatisticSpecification> read_statistics(const TomlDocument& document
 
 }  // namespace
 
-std::vector<std::string> parts_of(StatisticKind kind, Neighbors neighbors) {
+std::vector<std::string> parts_of(StatisticKind kind, Neighbors neighbors, std::size_t columns) {
   std::vector<std::string> names;
-  for (KindPart& part : kind_of(kind).parts(neighbors)) {
+  for (KindPart& part : kind_of(kind).parts(neighbors, columns)) {
     if (!part.name.empty()) names.push_back(std::move(part.name));
   }
   return names;

@@ -14,6 +14,7 @@
 #include "snapdp/statistics/from_parts.h"
 #include "statistics/construction.h"
 #include "statistics/enclosures.h"
+#include "statistics/noisy_terms.h"
 
 namespace snapdp {
 
@@ -23,84 +24,6 @@ using namespace statistics_internal;
 
 namespace {
 
-// What enclosing the means and deviations takes of alpha; the rest is the statistic's.
-const Rational enclosing_share(1, 8);
-// An enclosure makes the weights smaller, and so itself; after a few rounds nothing changes any more.
-constexpr int rounds = 3;
-
-struct Weighted {
-  const NoisyPart* part;
-  Interval weight;
-};
-
-Interval exactly(const Rational& value) {
-  return {value, value};
-}
-
-Interval around(const Rational& value, const Rational& distance) {
-  return {value - distance, value + distance};
-}
-
-Interval negative(const Interval& a) {
-  return {-a.high, -a.low};
-}
-
-// As if nothing were clamped: see released_freely().
-ErrorLaw law_of(const NoisyPart& part) {
-  ErrorLaw law(part.noise, {}, part.integer);
-  law.clamped = 0;
-  law.off = to_double_up(Rational(law.off) + part.rounding_error);
-  return law;
-}
-
-// How far the sum of the noises may be off but for a probability of alpha, for the worst weights; nothing when that is
-// infinite.
-std::optional<Rational> error_of(const std::vector<Weighted>& sum, const Rational& alpha) {
-  std::vector<NoisyTerm> terms;
-  for (const Weighted& term : sum) {
-    const double weight = to_double_up(magnitude(term.weight));
-    if (weight > 0) terms.push_back({law_of(*term.part), weight});
-  }
-  const double error = error_of_sum(terms, to_double_down(Rational(alpha / 2)));
-  if (!std::isfinite(error)) return std::nullopt;
-  return Rational(error);
-}
-
-// A number strictly between its bounds is what it would be without them. For others nothing is said.
-bool released_freely(const NoisyPart& part) {
-  return !(part.noise.lower && part.value <= Dyadic(*part.noise.lower)) &&
-         !(part.noise.upper && part.value >= Dyadic(*part.noise.upper));
-}
-
-bool released_freely(std::initializer_list<const NoisyPart*> parts) {
-  return std::all_of(parts.begin(), parts.end(),
-                     [](const NoisyPart* part) { return released_freely(*part); });
-}
-
-// The exact mean less the middle of the bounds, m, and what its noisy estimate may be off by.
-struct Mean {
-  Interval enclosure;
-  Rational estimate;
-  Rational error;  // the largest |m - estimate|
-};
-
-std::optional<Mean> mean_of(const Bounds& bounds, const NoisyPart& count, const NoisyPart& sum,
-                            const Rational& alpha) {
-  const Rational n = count.value.rational();
-  if (n < 1 || !released_freely({&count, &sum})) return std::nullopt;
-  const Rational half = bounds.width().rational() / 2;
-  const Rational estimate = sum.value.rational() / n;
-  Interval m{-half, half};
-  for (int i = 0; i < rounds; ++i) {
-    const std::optional<Rational> error = error_of({{&sum, exactly(1)}, {&count, m}}, alpha);
-    if (!error) return std::nullopt;
-    const std::optional<Interval> next = intersection({-half, half}, around(estimate, Rational(*error / n)));
-    if (!next) return std::nullopt;
-    m = *next;
-  }
-  return Mean{m, estimate, std::max(Rational(m.high - estimate), Rational(estimate - m.low))};
-}
-
 // Sums of products about the exact means, from parts about the middles: for the exact m and l the products less l
 // sum_x, m sum_y and so on are, without noise, the co-moment K = sum (x - mean)(y - mean). With the estimates of m and
 // l in their places they are `about_estimates`, which for other m and l is off by N' (m - m')(l - l').
@@ -109,7 +32,8 @@ struct Moment {
   Rational moved;  // what enclosures of m and l allow that to be, in magnitude
 };
 
-Moment moment_of(const NoisyPart& count, const NoisyPart& products, const Mean& x, const Mean& y) {
+Moment moment_of(const NoisyPart& count, const NoisyPart& products, const EnclosedMean& x,
+                 const EnclosedMean& y) {
   const Rational n = count.value.rational();
   return {products.value.rational() - n * x.estimate * y.estimate, n * x.error * y.error};
 }
@@ -122,13 +46,13 @@ Interval enclosing(const Moment& moment, bool is_square) {
 
 // Variances and covariances: what K = C (N - 1) allows C to be.
 std::optional<Interval> covariance_of(const Interval& range, const NoisyPart& count, const Interval& moment,
-                                      std::vector<Weighted> noises, const Interval& product_of_means,
+                                      std::vector<WeightedPart> noises, const Interval& product_of_means,
                                       const Rational& alpha) {
   const Interval rows = exactly(count.value.rational() - 1);
   if (rows.low < 1) return std::nullopt;
   Interval covariance = range;
   noises.push_back({&count, {}});
-  for (int i = 0; i < rounds; ++i) {
+  for (int i = 0; i < enclosing_rounds; ++i) {
     noises.back().weight = product_of_means - covariance;
     const std::optional<Rational> error = error_of(noises, alpha);
     if (!error) return std::nullopt;
@@ -142,7 +66,7 @@ std::optional<Interval> covariance_of(const Interval& range, const NoisyPart& co
 std::optional<Interval> variance_of(const Bounds& bounds, const NoisyPart& count, const NoisyPart& sum,
                                     const NoisyPart& squares, const Rational& alpha) {
   if (!released_freely(squares)) return std::nullopt;
-  const std::optional<Mean> mean = mean_of(bounds, count, sum, Rational(alpha * enclosing_share));
+  const std::optional<EnclosedMean> mean = mean_of(bounds, count, sum, Rational(alpha * enclosing_share));
   if (!mean) return std::nullopt;
   const Interval& m = mean->enclosure;
   return covariance_of(
@@ -154,7 +78,7 @@ std::optional<Interval> variance_of(const Bounds& bounds, const NoisyPart& count
 // h_x, |l| <= h_y and |m l - C| <= h_x h_y N / (N - 1), see planned_covariance_accuracy() in from_parts.h.
 std::optional<Rational> planned_error(const Bounds& x, const Bounds& y, const Rational& rows,
                                       const NoisyPart& count, const NoisyPart& products,
-                                      const std::vector<Weighted>& sums, const Rational& alpha) {
+                                      const std::vector<WeightedPart>& sums, const Rational& alpha) {
   const Rational each = alpha * enclosing_share / 3;
   const Rational half_x = x.width().rational() / 2;
   const Rational half_y = y.width().rational() / 2;
@@ -164,7 +88,7 @@ std::optional<Rational> planned_error(const Bounds& x, const Bounds& y, const Ra
   const std::optional<Rational> of_l =
       error_of({{sums.back().part, exactly(1)}, {&count, exactly(half_y)}}, each);
   if (!missing || !of_m || !of_l || rows - *missing < 2) return std::nullopt;
-  std::vector<Weighted> noises = sums;
+  std::vector<WeightedPart> noises = sums;
   noises.push_back({&products, exactly(1)});
   noises.push_back({&count, exactly(half_x * half_y * rows / (rows - 1))});
   const std::optional<Rational> error = error_of(noises, Rational(alpha * (1 - enclosing_share)));
@@ -181,7 +105,7 @@ double planned(const Interval& range, const std::optional<Rational>& error) {
 
 // K of one column, above 0; nothing when it might be 0.
 std::optional<Interval> positive_moment_of(const NoisyPart& count, const NoisyPart& sum,
-                                           const NoisyPart& squares, const Mean& mean,
+                                           const NoisyPart& squares, const EnclosedMean& mean,
                                            const Rational& alpha) {
   const Interval& m = mean.enclosure;
   const std::optional<Rational> error =
@@ -208,7 +132,7 @@ std::optional<Interval> correlation_of(const Interval& xy, const Interval& xx, c
   if (size.low <= 0) return std::nullopt;
   const Interval range{-1, 1};
   Interval correlation = range;
-  for (int i = 0; i < rounds; ++i) {
+  for (int i = 0; i < enclosing_rounds; ++i) {
     const std::optional<Rational> error = error_for(correlation);
     if (!error) return std::nullopt;
     const std::optional<Interval> next = intersection(range, (xy + around(0, *error)) / size);
@@ -229,8 +153,8 @@ std::optional<Interval> correlation_from(const Bounds& x, const Bounds& y, const
                                          const Rational& alpha) {
   if (!released_freely({&p.products, &p.squares_x, &p.squares_y})) return std::nullopt;
   const Rational each = alpha * enclosing_share / 4;
-  const std::optional<Mean> mean_x = mean_of(x, p.count, p.sum_x, each);
-  const std::optional<Mean> mean_y = mean_of(y, p.count, p.sum_y, each);
+  const std::optional<EnclosedMean> mean_x = mean_of(x, p.count, p.sum_x, each);
+  const std::optional<EnclosedMean> mean_y = mean_of(y, p.count, p.sum_y, each);
   if (!mean_x || !mean_y) return std::nullopt;
   const std::optional<Interval> moment_x = positive_moment_of(p.count, p.sum_x, p.squares_x, *mean_x, each);
   const std::optional<Interval> moment_y = positive_moment_of(p.count, p.sum_y, p.squares_y, *mean_y, each);
@@ -288,7 +212,7 @@ double mean_accuracy(const Bounds& bounds, const NoisyPart& count, const NoisyPa
                      const FailureRate& alpha) {
   const FloatEnvironment environment;
   const Rational middle = (bounds.lower() + bounds.upper()).rational() / 2;
-  const std::optional<Mean> mean = mean_of(bounds, count, sum, alpha.value());
+  const std::optional<EnclosedMean> mean = mean_of(bounds, count, sum, alpha.value());
   return half_width(mean_from_parts(bounds, count.value, sum.value),
                     {bounds.lower().rational(), bounds.upper().rational()},
                     mean ? std::optional(exactly(middle) + mean->enclosure) : std::nullopt);
@@ -317,8 +241,8 @@ double covariance_accuracy(const Bounds& x, const Bounds& y, const NoisyPart& co
   const auto enclose = [&]() -> std::optional<Interval> {
     if (!released_freely(products)) return std::nullopt;
     const Rational each = alpha.value() * enclosing_share / 2;
-    const std::optional<Mean> mean_x = mean_of(x, count, sum_x, each);
-    const std::optional<Mean> mean_y = mean_of(y, count, sum_y, each);
+    const std::optional<EnclosedMean> mean_x = mean_of(x, count, sum_x, each);
+    const std::optional<EnclosedMean> mean_y = mean_of(y, count, sum_y, each);
     if (!mean_x || !mean_y) return std::nullopt;
     const Interval& m = mean_x->enclosure;
     const Interval& l = mean_y->enclosure;
@@ -367,7 +291,7 @@ double planned_mean_accuracy(const Bounds& bounds, std::uint64_t size, const Noi
 double planned_variance_accuracy(const Bounds& bounds, std::uint64_t size, const NoisyPart& count,
                                  const NoisyPart& sum, const NoisyPart& squares, const FailureRate& alpha) {
   const FloatEnvironment environment;
-  const Weighted sums{&sum, exactly(bounds.width().rational())};
+  const WeightedPart sums{&sum, exactly(bounds.width().rational())};
   return planned(variance_range(bounds),
                  planned_error(bounds, bounds, to_rational(size), count, squares, {sums}, alpha.value()));
 }
@@ -376,8 +300,8 @@ double planned_covariance_accuracy(const Bounds& x, const Bounds& y, std::uint64
                                    const NoisyPart& count, const NoisyPart& sum_x, const NoisyPart& sum_y,
                                    const NoisyPart& products, const FailureRate& alpha) {
   const FloatEnvironment environment;
-  const std::vector<Weighted> sums{{&sum_x, exactly(y.width().rational() / 2)},
-                                   {&sum_y, exactly(x.width().rational() / 2)}};
+  const std::vector<WeightedPart> sums{{&sum_x, exactly(y.width().rational() / 2)},
+                                       {&sum_y, exactly(x.width().rational() / 2)}};
   return planned(covariance_range(x, y),
                  planned_error(x, y, to_rational(size), count, products, sums, alpha.value()));
 }

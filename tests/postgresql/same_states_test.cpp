@@ -113,6 +113,13 @@ columns = ["x", "amount"]
 bounds = [[-1, 1], [-20000, 20000]]
 epsilon = 1
 [[statistic]]
+name = "regression"
+kind = "regression"
+y = "x"
+x = ["amount", "small"]
+bounds = [[-1, 1], [-20000, 20000], [-3, 50]]
+epsilon = 1
+[[statistic]]
 name = "variance of words"
 kind = "variance"
 type = "integer"

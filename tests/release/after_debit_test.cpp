@@ -151,6 +151,26 @@ TEST_F(AfterDebitTest, RangesBeyondTheDoublesAreRefused) {
   shown(statistic("v", "kind = \"variance\"\ncolumn = \"x\"\nbounds = [0, 1e154]\nepsilon = 1e10"));
 }
 
+// Whatever is drawn, of few rows or beyond the doubles, a regression is shown.
+TEST_F(AfterDebitTest, RegressionsOfAnyMomentsAreShown) {
+  const std::string large = "[0, 1e150]";
+  const std::string small = "[\"-1e-150\", \"1e-150\"]";
+  const std::string far = "[1e10, 10000000001]";
+  for (const char* epsilon : {"1e-5", "1", "1e5"}) {
+    for (const std::string& bounds : {large + ", " + small, small + ", " + large, far + ", " + far,
+                                      small + ", " + far, large + ", [0, 1]"}) {
+      for (const std::string& groups : {std::string(), "group_by = \"y\"\nkeys = " + list(3) + "\n"}) {
+        const std::string keys = "kind = \"regression\"\ny = \"x\"\nx = [\"y\"]\n" + groups + "bounds = [";
+        const Json json = shown(statistic("r", keys + bounds + "]\nepsilon = \"" + epsilon + "\""));
+        const Json& of_all = json.at("statistics").at(0);
+        const Json& entry = groups.empty() ? of_all : of_all.at("groups").at(2);
+        EXPECT_EQ(entry.at("coefficients").size(), 2U);
+        for (const Json& one : entry.at("coefficients")) EXPECT_TRUE(one.at("value").is_number());
+      }
+    }
+  }
+}
+
 TEST_F(AfterDebitTest, QuantilesBetweenTheFarthestDoublesAreShown) {
   const std::string edges = "column = \"x\"\nedges = [\"-1.7e308\", 0, \"1.7e308\"]\nepsilon = 1\n";
   shown(statistic("m", "kind = \"median\"\n" + edges));

@@ -39,6 +39,7 @@ const std::map<std::string, std::string> needed = {
     {"quantiles", "column = \"x\"\nedges = [0, 1, 2.5]\nquantiles = [0, 0.9]\n"},
     {"range_count", "column = \"x\"\nbounds = [-1, 2.5]\n"},
     {"top", "column = \"x\"\ncategories = [0, 1, 2.5]\nk = 2\n"},
+    {"regression", "y = \"x\"\nx = [\"y\", \"z\"]\nbounds = [[-1, 3], [0, 0.7], [0, 2.5]]\n"},
 };
 
 Plan plan_of(const std::string& head, const Kind& kind, const std::string& more = "") {

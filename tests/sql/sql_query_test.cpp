@@ -190,6 +190,17 @@ std::vector<Question> questions() {
   all.push_back({{"order"}, of({real}, clamped(percent, grid(-20), make_centered_moment(3)))});
   all.push_back({{"order"}, of({real}, clamped(percent, grid(3), make_sum()))});
   all.push_back({{"order", "order"}, of({real, real}, clamped(crooked, grid(-30), make_centered_product()))});
+  // Of several columns without a missing cell the first ones alone.
+  const auto first = [](std::size_t columns, Partial<Aggregation> statistic) -> Partial<Aggregation> {
+    return [columns, statistic = std::move(statistic)](const VectorDomain& rows, Metric metric) {
+      return make_project(rows, metric, columns) >> statistic;
+    };
+  };
+  all.push_back({{"order", "n", "order"},
+                 of({real, real, real}, clamped(percent, grid(-20), first(2, make_centered_product())))});
+  all.push_back({{text_name, "n", "order"},
+                 of({text, real, real},
+                    make_grouped(cities, clamped(percent, grid(-20), first(1, make_centered_moment(2)))))});
   all.push_back({{text_name}, of({text}, make_histogram(cities))});
   all.push_back({{text_name}, of({text}, make_histogram(cities.with_other()))});
   all.push_back({{"order"}, of({real}, make_histogram(ages))});

@@ -49,20 +49,23 @@ enum class StatisticKind {
   quantiles,
   range_count,
   top,
+  regression,
 };
 
 std::string to_string(StatisticKind kind);
 
 // The noisy parts that a statistic is computed from ("sum" and "count" of a mean under add-remove), in the
-// order of `split`; none when it is released itself.
-std::vector<std::string> parts_of(StatisticKind kind, Neighbors neighbors);
+// order of `split`; none when it is released itself. Those of a regression depend on the number of its
+// columns, y and at least one x.
+std::vector<std::string> parts_of(StatisticKind kind, Neighbors neighbors, std::size_t columns = 2);
 
 // One [[statistic]].
 struct StatisticSpecification {
   std::string name;
   std::string title;  // words for people; may be empty
   StatisticKind kind = StatisticKind::count;
-  std::vector<std::string> columns;   // none for a count, two for a covariance or correlation, else one
+  // None for a count, two for a covariance or correlation, of a regression y and then each x, else one.
+  std::vector<std::string> columns;
   std::optional<AtomType> type;       // as stated or declared; absent: real
   std::vector<DecimalBounds> bounds;  // one a column, except for counts, histograms and distinct
   std::optional<Rational>

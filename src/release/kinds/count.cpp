@@ -9,7 +9,7 @@ class CountKind final : public Kind {
  public:
   CountKind() : Kind(StatisticKind::count, "count", {"nonnegative"}) {}
 
-  std::vector<KindPart> parts(Neighbors) const override {
+  std::vector<KindPart> parts(Neighbors, std::size_t) const override {
     return {{"", [](const StatisticRows&) { return make_count(); }}};
   }
   bool is_integer(const StatisticSpecification&) const override { return true; }

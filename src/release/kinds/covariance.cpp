@@ -50,7 +50,7 @@ class CovarianceKind final : public Kind {
       : Kind(StatisticKind::covariance, "covariance",
              {"columns", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
 
-  std::vector<KindPart> parts(Neighbors neighbors) const override {
+  std::vector<KindPart> parts(Neighbors neighbors, std::size_t) const override {
     if (neighbors == Neighbors::change_one) return {{"", of_clamped_rows(make_covariance())}};
     return parts_of_covariance();
   }
@@ -88,7 +88,7 @@ class CorrelationKind final : public Kind {
       : Kind(StatisticKind::correlation, "correlation",
              {"columns", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
 
-  std::vector<KindPart> parts(Neighbors neighbors) const override {
+  std::vector<KindPart> parts(Neighbors neighbors, std::size_t) const override {
     if (neighbors == Neighbors::change_one) {
       return {{"covariance", of_clamped_rows(make_covariance())},
               of_column("variance_x", 0, make_variance(), {}),

@@ -18,7 +18,7 @@ class DistinctKind final : public Kind {
               "here or under [columns.NAME]",
               statistic);
   }
-  std::vector<KindPart> parts(Neighbors) const override {
+  std::vector<KindPart> parts(Neighbors, std::size_t) const override {
     return {{"", [](const StatisticRows& rows) {
                return make_distinct_count(bins_of(rows.planned().specification));
              }}};

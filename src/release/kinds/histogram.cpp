@@ -20,7 +20,7 @@ class HistogramKind final : public Kind {
               "or categories under [columns.NAME]",
               statistic);
   }
-  std::vector<KindPart> parts(Neighbors) const override {
+  std::vector<KindPart> parts(Neighbors, std::size_t) const override {
     return {{"", [](const StatisticRows& rows) {
                return make_histogram(bins_of(rows.planned().specification));
              }}};

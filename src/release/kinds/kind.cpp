@@ -20,12 +20,16 @@ std::vector<DecimalBounds> declared_bounds(const Declaration& data, const std::v
   return bounds;
 }
 
-std::vector<DecimalBounds> read_bounds(const StatisticText& text, bool two_columns) {
+// One pair for one column, else a list of as many pairs.
+std::vector<DecimalBounds> read_bounds(const StatisticText& text, const Kind& kind, std::size_t columns) {
   const TomlTable& table = text.table;
-  if (!two_columns) return {get_bounds(text.document, table, table.get_array("bounds"))};
+  if (kind.has_key("column")) return {get_bounds(text.document, table, table.get_array("bounds"))};
   const toml::array& pairs = table.get_array("bounds");
-  if (pairs.size() != 2 || !pairs[0].is_array() || !pairs[1].is_array()) {
-    table.refuse("bounds", "must have a pair for each of the two columns, [[a, b], [c, d]]");
+  if (pairs.size() != columns || !pairs.is_homogeneous(toml::node_type::array)) {
+    table.refuse("bounds", kind.has_two_columns()
+                               ? "must have a pair for each of the two columns, [[a, b], [c, d]]"
+                               : "must have a pair for each of the " + std::to_string(columns) +
+                                     " columns, that of y first, [[a, b], [c, d]]");
   }
   std::vector<DecimalBounds> bounds;
   for (const toml::node& pair : pairs) bounds.push_back(get_bounds(text.document, table, *pair.as_array()));
@@ -142,17 +146,21 @@ bool Kind::has_key(const std::string& key) const {
 void Kind::read_values(const StatisticText& text, StatisticSpecification& statistic) const {
   if (!has_key("bounds")) return;
   if (text.table.has("bounds")) {
-    statistic.bounds = read_bounds(text, has_two_columns());
+    statistic.bounds = read_bounds(text, *this, statistic.columns.size());
     return;
   }
   statistic.bounds = declared_bounds(text.data, statistic.columns);
   if (!statistic.bounds.empty()) return;
   text.table.refuse_missing(
-      "bounds", has_two_columns()
-                    ? "is missing; declare public bounds of both columns, bounds = [[a, b], [c, d]], or "
-                      "bounds under [columns.NAME] of each"
-                    : "is missing; declare public bounds of the column, bounds = [lower, upper], here or "
-                      "under [columns.NAME]");
+      "bounds",
+      has_key("y")
+          ? "is missing; declare public bounds of all columns, that of y first, bounds = [[a, b], [c, "
+            "d]], or bounds under [columns.NAME] of each"
+      : has_two_columns()
+          ? "is missing; declare public bounds of both columns, bounds = [[a, b], [c, d]], or "
+            "bounds under [columns.NAME] of each"
+          : "is missing; declare public bounds of the column, bounds = [lower, upper], here or "
+            "under [columns.NAME]");
 }
 
 bool Kind::is_constant(Neighbors, const StatisticSpecification& statistic) const {
@@ -197,13 +205,14 @@ const Kind& median_kind();
 const Kind& quantiles_kind();
 const Kind& range_count_kind();
 const Kind& top_kind();
+const Kind& regression_kind();
 
 const std::vector<const Kind*>& all_kinds() {
   static const std::vector<const Kind*> kinds = {
-      &count_kind(),       &sum_kind(),       &mean_kind(),     &variance_kind(),
-      &covariance_kind(),  &histogram_kind(), &distinct_kind(), &standard_deviation_kind(),
-      &correlation_kind(), &moment_kind(),    &median_kind(),   &quantiles_kind(),
-      &range_count_kind(), &top_kind()};
+      &count_kind(),       &sum_kind(),       &mean_kind(),      &variance_kind(),
+      &covariance_kind(),  &histogram_kind(), &distinct_kind(),  &standard_deviation_kind(),
+      &correlation_kind(), &moment_kind(),    &median_kind(),    &quantiles_kind(),
+      &range_count_kind(), &top_kind(),       &regression_kind()};
   return kinds;
 }
 

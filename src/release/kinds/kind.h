@@ -108,6 +108,11 @@ class Kind {
   const std::string& name() const { return name_; }
   bool has_key(const std::string& key) const;
   bool has_two_columns() const { return has_key("columns"); }
+  // The key that names column `column` of a statistic.
+  const char* key_of_column(std::size_t column) const {
+    if (has_key("y")) return column == 0 ? "y" : "x";
+    return has_two_columns() ? "columns" : "column";
+  }
   bool takes_texts() const { return has_key("categories"); }
 
   // What to use instead of a key that it does not have; may be empty.
@@ -119,8 +124,10 @@ class Kind {
   // Other keys of its own.
   virtual void read_more(const StatisticText&, StatisticSpecification&) const {}
 
-  // Its noisy parts, in the order of `split`.
-  virtual std::vector<KindPart> parts(Neighbors neighbors) const = 0;
+  // Its noisy parts of so many columns, in the order of `split`.
+  virtual std::vector<KindPart> parts(Neighbors neighbors, std::size_t columns) const = 0;
+  // Whether it is several numbers that are computed from its parts together: add_values() then has them.
+  virtual bool has_coefficients() const { return false; }
   // Whether it names the greatest of the numbers of its only part, instead of adding noise to them.
   virtual bool is_choice() const { return false; }
   // Built of squares or products and divided by the rows less one: needs two rows, and numbers whose products are
@@ -184,7 +191,7 @@ class Kind {
   // Whether its numbers are in the unit of its column.
   virtual bool has_unit_of_column() const { return false; }
 
-  // What is released itself, of all rows or of group `group`.
+  // What is released itself, or the coefficients, of all rows or of group `group`.
   virtual void add_values(ShownEntry& entry, const PlannedStatistic& planned, const ShownValues& values,
                           std::size_t group) const;
 

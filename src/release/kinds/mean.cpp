@@ -9,7 +9,7 @@ class MeanKind final : public Kind {
  public:
   MeanKind() : Kind(StatisticKind::mean, "mean", {"column", "type", "bounds", "split", "expected_mean"}) {}
 
-  std::vector<KindPart> parts(Neighbors neighbors) const override {
+  std::vector<KindPart> parts(Neighbors neighbors, std::size_t) const override {
     if (neighbors == Neighbors::change_one) return {{"", of_clamped_rows(make_mean())}};
     return {{"sum", of_clamped_rows(make_centered_sum()), {0}}, {"count", of_complete_rows(make_count())}};
   }

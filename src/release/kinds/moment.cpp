@@ -24,7 +24,7 @@ class MomentKind final : public Kind {
     if (order > highest) text.table.refuse("order", "must be 1, 2, 3 or 4");
     statistic.order = static_cast<int>(order);
   }
-  std::vector<KindPart> parts(Neighbors) const override {
+  std::vector<KindPart> parts(Neighbors, std::size_t) const override {
     return {{"", [](const StatisticRows& rows) {
                return rows.clamped(make_moment(rows.planned().specification.order));
              }}};

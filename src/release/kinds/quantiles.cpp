@@ -111,7 +111,7 @@ class QuantilesKind final : public Kind {
                             "not the edges decides how near an answer is");
     }
   }
-  std::vector<KindPart> parts(Neighbors) const override {
+  std::vector<KindPart> parts(Neighbors, std::size_t) const override {
     return {{"", [](const StatisticRows& rows) {
                return rows.complete(make_hierarchy(*rows.planned().hierarchy));
              }}};

@@ -11,7 +11,7 @@ class RangeCountKind final : public Kind {
   RangeCountKind()
       : Kind(StatisticKind::range_count, "range_count", {"column", "type", "bounds", "nonnegative"}) {}
 
-  std::vector<KindPart> parts(Neighbors) const override {
+  std::vector<KindPart> parts(Neighbors, std::size_t) const override {
     return {{"", [](const StatisticRows& rows) {
                const Dyadic& lower = rows.planned().bounds.front().lower();
                const Dyadic& upper = rows.planned().bounds.front().upper();

@@ -9,7 +9,9 @@ class SumKind final : public Kind {
  public:
   SumKind() : Kind(StatisticKind::sum, "sum", {"column", "type", "bounds"}) {}
 
-  std::vector<KindPart> parts(Neighbors) const override { return {{"", of_clamped_rows(make_sum())}}; }
+  std::vector<KindPart> parts(Neighbors, std::size_t) const override {
+    return {{"", of_clamped_rows(make_sum())}};
+  }
   bool is_integer(const StatisticSpecification& statistic) const override {
     return statistic.type == AtomType::integer;
   }

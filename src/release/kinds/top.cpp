@@ -42,7 +42,7 @@ class TopKind final : public Kind {
     }
     statistic.top_count = static_cast<std::size_t>(count);
   }
-  std::vector<KindPart> parts(Neighbors) const override {
+  std::vector<KindPart> parts(Neighbors, std::size_t) const override {
     return {{"", [](const StatisticRows& rows) {
                return make_histogram(bins_of(rows.planned().specification));
              }}};

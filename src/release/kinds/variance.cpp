@@ -48,7 +48,7 @@ class VarianceKind final : public Kind {
       : Kind(StatisticKind::variance, "variance",
              {"column", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
 
-  std::vector<KindPart> parts(Neighbors neighbors) const override {
+  std::vector<KindPart> parts(Neighbors neighbors, std::size_t) const override {
     if (neighbors == Neighbors::change_one) return {{"", of_clamped_rows(make_variance())}};
     return parts_of_variance();
   }
@@ -81,7 +81,7 @@ class StandardDeviationKind final : public Kind {
       : Kind(StatisticKind::standard_deviation, "standard_deviation",
              {"column", "type", "bounds", "split", "expected_mean", "expected_deviation"}) {}
 
-  std::vector<KindPart> parts(Neighbors neighbors) const override {
+  std::vector<KindPart> parts(Neighbors neighbors, std::size_t) const override {
     if (neighbors == Neighbors::change_one) return {{"variance", of_clamped_rows(make_variance())}};
     return parts_of_variance();
   }
