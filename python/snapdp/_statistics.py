@@ -62,7 +62,7 @@ def private_keys(
         max_groups_per_unit: required with a unit: in how many groups of a unit it counts there. The fewer, the smaller the
             groups that are seen.
         min_units: no group of fewer units is ever shown; 1 unless given.
-        most: no more groups are shown, those first in order; 10,000 unless given.
+        most: no more groups are shown, those first in order; 1,000 unless given.
     """
     counts = {"max_groups_per_unit": max_groups_per_unit, "min_units": min_units, "most": most}
     whole_counts = {name: whole(count, name, 1) for name, count in counts.items() if count is not None}

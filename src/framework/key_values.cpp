@@ -10,13 +10,16 @@
 
 namespace snapdp {
 
-namespace {
+namespace {}  // namespace
 
-[[noreturn]] void refuse_number_of_keys() {
+void require_number_of_keys(std::size_t keys) {
+  if (keys <= KeyValues::most) return;
   throw Error(ErrorCode::bad_data, "keys",
               "keys: the column has more than " + std::to_string(KeyValues::most) +
                   " different keys; group by a coarser column, or declare the keys of interest");
 }
+
+namespace {
 
 // The keys of some rows, and nothing else of them.
 class KeySetState final : public FoldState {
@@ -60,9 +63,7 @@ class KeySetState final : public FoldState {
   void add(std::string_view text) {
     if (texts_.find(text) == texts_.end() && is_group_key(text)) texts_.emplace(text);
   }
-  void check_number() const {
-    if (texts_.size() + integers_.size() > KeyValues::most) refuse_number_of_keys();
-  }
+  void check_number() const { require_number_of_keys(texts_.size() + integers_.size()); }
 
   AtomType type_;
   std::uint64_t rows_ = 0;
@@ -99,11 +100,12 @@ void put_in_order(KeyValues& keys) {
   keys.texts.erase(std::unique(keys.texts.begin(), keys.texts.end()), keys.texts.end());
   std::sort(keys.integers.begin(), keys.integers.end());
   keys.integers.erase(std::unique(keys.integers.begin(), keys.integers.end()), keys.integers.end());
-  if (keys.size() > KeyValues::most) refuse_number_of_keys();
+  require_number_of_keys(keys.size());
 }
 
 bool is_group_key(std::string_view text) {
-  return !text.empty() && text.size() <= KeyValues::longest && shown_text(text) == text;
+  return text.find_first_not_of(' ') != std::string_view::npos && text.size() <= KeyValues::longest &&
+         shown_text(text) == text;
 }
 
 FoldResult Source::fold_by_keys(const RowSelection& selection, std::span<const KeyColumn> columns,

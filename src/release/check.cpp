@@ -220,6 +220,7 @@ class DataChecker {
   }
 
   static std::optional<Bins> keys_of(const StatisticSpecification& statistic) {
+    if (statistic.private_keys) return std::nullopt;
     const Bins bins = statistic.key_texts.empty()
                           ? Bins::numbers(cell_values(statistic.key_numbers, statistic.key_type, "keys"))
                           : Bins::texts(statistic.key_texts);

@@ -76,7 +76,15 @@ class DeclaredRows final : public Source {
   using Source::fold;
   FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
                   const Progress& progress) override {
-    FoldResult result = source_.fold(selection, requests, progress);
+    return checked(source_.fold(selection, requests, progress));
+  }
+  FoldResult fold_by_keys(const RowSelection& selection, std::span<const KeyColumn> columns,
+                          const RequestsOfKeys& requests, const Progress& progress) override {
+    return checked(source_.fold_by_keys(selection, columns, requests, progress));
+  }
+
+ private:
+  FoldResult checked(FoldResult result) const {
     const std::optional<std::uint64_t>& size = specification_.data.size;
     if (!size || result.rows == *size) return result;
     throw Error(ErrorCode::bad_data, "size",
@@ -85,7 +93,6 @@ class DeclaredRows final : public Source {
                     "and must be declared exactly");
   }
 
- private:
   Source& source_;
   const Specification& specification_;
 };
@@ -212,10 +219,44 @@ std::vector<KeyValues> longest_keys(const Plan& plan) {
   return all;
 }
 
+// What the words for groups may take in a report, of which the stand-ins have none.
+std::size_t longest_words(const Plan& plan) {
+  std::size_t bytes = 0;
+  for (const PlannedKeys& planned : plan.private_keys()) {
+    std::size_t longest = 0;
+    for (const auto& [key, words] : plan.specification().data.column(planned.specification.column).labels)
+      longest = std::max(longest, words.size());
+    // Escaped, as characters of two bytes for one; with the name of the line.
+    constexpr std::size_t of_line = 64;
+    if (longest > 0)
+      bytes += planned.specification.most * planned.statistics.size() * (2 * longest + of_line);
+  }
+  return bytes;
+}
+
 Report::Rehearsal rehearse(const Plan& plan) {
   if (plan.private_keys().empty()) return Report::rehearse(plan);
-  const Plan longest = plan.with_keys(longest_keys(plan));
-  Report::Rehearsal rehearsal = Report::rehearse(longest);
+  const auto too_long = [&] {
+    return Error(
+        ErrorCode::invalid_argument, "most",
+        plan.specification().place(plan.private_keys().front().specification) +
+            "most: with so many groups the report could have more than " +
+            std::to_string(Ledger::max_text_bytes >> 20) +
+            " MiB, the most that a ledger keeps; give fewer, most = 100, or split the specification");
+  };
+  const std::vector<bool> all_cut(plan.private_keys().size(), true);
+  const Plan longest = plan.with_keys(longest_keys(plan), all_cut);
+  Report::Rehearsal rehearsal;
+  try {
+    rehearsal = Report::rehearse(longest);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::invalid_argument) throw;
+    throw too_long();
+  }
+  const std::size_t words = longest_words(plan);
+  rehearsal.length += words;
+  rehearsal.memory += 8 * words;
+  if (rehearsal.length > Ledger::max_text_bytes) throw too_long();
   // The plan that the report is made by is made after the debit: of each group a key in every statistic and its parts, in
   // lists, in an index and in descriptions.
   constexpr std::size_t of_group = 16 * KeyValues::longest;
@@ -348,12 +389,12 @@ Plan dry_run(const Specification& specification, const Ledger& ledger, const Ope
   Plan plan(in_force(specification, ledger));
   if (released_before(plan.specification(), label_of(plan.specification(), options), ledger)) return plan;
   const Ready ready(plan, ledger, open_source);
+  DeclaredRows rows(*ready.source, plan.specification());
   if (!plan.private_keys().empty()) {
-    static_cast<void>(plan.private_groups().exact(*ready.source, options.progress));
+    static_cast<void>(plan.private_groups().exact(rows, options.progress));
   } else {
     // What was folded elsewhere answers the plan's question, and no other.
-    DeclaredRows(*ready.source, plan.specification())
-        .fold(plan.selection(), plan.requests(), options.progress);
+    rows.fold(plan.selection(), plan.requests(), options.progress);
   }
   if (plan.epsilon() > 0) check_ledger(plan, ledger, ready.report.length);
   return plan;

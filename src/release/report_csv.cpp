@@ -15,6 +15,13 @@ std::string cell(const std::string& text) {
   return quoted + "\"";
 }
 
+// A key that came from the rows: where spreadsheets would compute it, a ' comes first, as they show texts.
+std::string cell_of_found_key(const std::string& text) {
+  const bool computes =
+      !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos;
+  return cell(computes ? "'" + text : text);
+}
+
 // The double next to the end, outward; blank where there is none.
 std::string end(const std::optional<Rational>& end, double (*round)(const Rational&)) {
   if (!end) return "";
@@ -45,9 +52,9 @@ std::string report_csv(const ReportModel& model) {
                               : number.coefficient != nullptr ? number.coefficient->name
                                                               : "";
       for (const std::string& field :
-           {name, cell(group), cell(bin), cell(released_text(number)),
-            end(number.interval.lower, to_double_down), end(number.interval.upper, to_double_up), alpha,
-            statistic.noise.epsilon.text})
+           {name, statistic.private_keys && number.entry->key.quoted ? cell_of_found_key(group) : cell(group),
+            cell(bin), cell(released_text(number)), end(number.interval.lower, to_double_down),
+            end(number.interval.upper, to_double_up), alpha, statistic.noise.epsilon.text})
         text += field + ",";
       text += population(number.population) + "\r\n";
     });

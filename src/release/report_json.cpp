@@ -329,8 +329,8 @@ void write_keys(JsonText& json, const ShownMeasure& measure, const ShownKeys& ke
   if (keys.max_groups_per_unit) json.integer("max_groups_per_unit", *keys.max_groups_per_unit);
   json.integer("min_units", keys.min_units);
   json.integer("most", keys.most);
-  json.number("likely_units", {keys.likely});
-  json.number("certain_units", {keys.certain});
+  json.text("likely_units", keys.likely);
+  json.text("certain_units", keys.certain);
   json.texts("statistics", keys.statistics);
   if (!keys.shown) return;
   json.integer("shown", *keys.shown);
@@ -583,6 +583,14 @@ void read_measure(const Json& ledger, ReportModel& model) {
   model.remaining_delta = number_in(ledger.at("remaining_delta")).rational();
 }
 
+// A number of any size.
+std::string digits_in(const Json& json) {
+  std::string digits = json.get<std::string>();
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos)
+    throw std::invalid_argument("not digits");
+  return digits;
+}
+
 ShownKeys read_keys(const ShownMeasure& measure, const Json& json) {
   ShownKeys keys;
   keys.column = json.at("column").get<std::string>();
@@ -592,8 +600,8 @@ ShownKeys read_keys(const ShownMeasure& measure, const Json& json) {
     keys.max_groups_per_unit = whole_in<std::uint64_t>(json.at("max_groups_per_unit"));
   keys.min_units = whole_in<std::uint64_t>(json.at("min_units"));
   keys.most = whole_in<std::uint64_t>(json.at("most"));
-  keys.likely = short_number(number_in(json.at("likely_units")).rational());
-  keys.certain = short_number(number_in(json.at("certain_units")).rational());
+  keys.likely = digits_in(json.at("likely_units"));
+  keys.certain = digits_in(json.at("certain_units"));
   keys.statistics = json.at("statistics").get<std::vector<std::string>>();
   keys.shown = whole_in<std::uint64_t>(json.at("shown"));
   keys.cut = json.contains("cut");

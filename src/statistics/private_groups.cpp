@@ -156,15 +156,23 @@ PrivacyLoss PrivateGroups::price_of(std::size_t keys) const {
   return PrivacyLoss::approximate(keys_.at(keys).epsilon.value(), keys_.at(keys).delta.value());
 }
 
-void PrivateGroups::check_parts(const std::vector<GroupsPart>& parts) const {
+// A part about all rows must be the same whatever the keys; one by keys has the numbers of one key for each.
+void PrivateGroups::check_parts(const std::vector<GroupsPart>& parts,
+                                const std::vector<KeyValues>& keys) const {
+  const auto dimension = [](const GroupsPart& part) {
+    return part.part.measurement.aggregation().output_domain().dimension;
+  };
   bool same = parts.size() == expected_.size();
   for (std::size_t i = 0; same && i < parts.size(); ++i) {
     const Measurement& measurement = parts[i].part.measurement;
     const Measurement& expected = expected_[i].part.measurement;
-    same = parts[i].keys == expected_[i].keys && parts[i].part.columns == expected_[i].part.columns &&
-           parts[i].part.groups == expected_[i].part.groups && measurement.price() == expected.price() &&
-           measurement.distance() == expected.distance() &&
-           (!parts[i].keys || same_noise(measurement, expected));
+    same =
+        parts[i].keys == expected_[i].keys && parts[i].part.columns == expected_[i].part.columns &&
+        parts[i].part.groups == expected_[i].part.groups && measurement.price() == expected.price() &&
+        measurement.distance() == expected.distance() &&
+        (parts[i].keys ? same_noise(measurement, expected) &&
+                             dimension(parts[i]) == keys.at(*parts[i].keys).size() * dimension(expected_[i])
+                       : measurement.aggregation().description() == expected.aggregation().description());
   }
   if (!same) throw std::logic_error("the parts of a release depend on more than the keys");
 }
@@ -172,7 +180,7 @@ void PrivateGroups::check_parts(const std::vector<GroupsPart>& parts) const {
 std::vector<FoldRequest> PrivateGroups::requests(Folded& folded, const std::vector<KeyValues>& keys) const {
   for (const KeyValues& each : keys) folded.keys.push_back(never_empty(each));
   folded.parts = parts_(folded.keys);
-  check_parts(folded.parts);
+  check_parts(folded.parts, folded.keys);
   for (const KeyValues& each : folded.keys) folded.unit_counts.push_back(count_by(each));
   std::vector<FoldRequest> requests;
   for (std::size_t i = 0; i < keys_.size(); ++i) {

@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "release/little_memory.h"
 #include "release/replace.h"
 #include "snapdp/error.h"
+#include "snapdp/release/check.h"
 #include "snapdp/release/release.h"
 #include "snapdp/testing/memory_source.h"
 
@@ -66,9 +68,16 @@ class PrivateKeysTest : public testing::Test {
     return *ledger_;
   }
   void of_units(const std::string& unit) { unit_ = unit; }
-  Released run(const std::string& text) {
-    return release(Specification::parse(text, "s.toml"), ledger(),
-                   [&](const Declaration&) { return std::make_unique<MemorySource>(table_); });
+  Released run(const std::string& text, const ReleaseOptions& options = {}) {
+    return release(
+        Specification::parse(text, "s.toml"), ledger(),
+        [&](const Declaration&) { return std::make_unique<MemorySource>(table_); }, options);
+  }
+  // From here on as another process would see it.
+  Ledger& opened_anew() {
+    ledger_.reset();
+    ledger_ = Ledger::open(folder_ / "people.ledger");
+    return *ledger_;
   }
   void add(const std::string& city, int rows, double income) {
     cities_.insert(cities_.end(), static_cast<std::size_t>(rows), city);
@@ -158,6 +167,7 @@ TEST_F(PrivateKeysTest, AreTextsThatNoViewObeys) {
   const Json json = Json::parse(released.report.json());
   EXPECT_EQ(json["statistics"][0]["groups"].size(), 6U);
   EXPECT_THAT(released.report.to_html(), Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(released.report.to_csv(), AllOf(HasSubstr("people,'=1+1,"), Not(HasSubstr(",=1+1"))));
   EXPECT_EQ(Report::from_json(released.report.json()).json(), released.report.json());
 }
 
@@ -181,6 +191,60 @@ TEST_F(PrivateKeysTest, AreNoMoreThanAReportHolds) {
   }
   EXPECT_EQ(table_.folds, 0);
   EXPECT_EQ(ledger().balance().spent, PrivacyAmount());
+}
+
+#ifndef SNAPDP_LITTLE_MEMORY_CANNOT_BE_TRIED
+// Right before the debit all memory is gone but what is held for what follows: choosing the keys, the noise, and the plan and the
+// report of the groups that are shown.
+TEST_F(PrivateKeysTest, NeedNoMemoryBeyondWhatIsHeldAfterTheDebitInForks) {
+  constexpr int many = 1500;
+  MemorySource::Texts cells;
+  for (int i = 0; i < many; ++i) {
+    const std::string number = std::to_string(i);
+    cities_.push_back(std::string(KeyValues::longest - number.size(), '"') + number);
+  }
+  for (int row = 0; row < 60; ++row) {
+    for (const std::string& city : cities_) cells.emplace_back(city);
+  }
+  table_.add("city", cells).add("income", MemorySource::Reals(cells.size(), 50));
+  const std::string text = replaced(question, "delta = \"1e-9\"\n", "delta = \"1e-9\"\nmost = 1500\n");
+  static_cast<void>(ledger());
+  for (const std::size_t left : {std::size_t{0}, std::size_t{1} << 20}) {
+    const std::int64_t before = opened_anew().balance().releases;
+    ReleaseOptions options;
+    options.before_debit = [left] { leave_memory(left); };
+    const bool good = succeeds_with_memory(
+        std::size_t{1} << 30, [&] { opened_anew(); }, [&] { return run(text, options).not_stored.empty(); });
+    const std::int64_t paid = opened_anew().balance().releases - before;
+    ASSERT_TRUE(good || paid == 0) << left;
+    if (paid == 0) continue;
+    const Json json = Json::parse(*ledger().report(before + 1));
+    EXPECT_EQ(json["statistics"][0]["groups"].size(), static_cast<std::size_t>(many)) << left;
+  }
+  EXPECT_GT(opened_anew().balance().releases, 0);
+}
+#endif
+
+// What people call groups counts for the longest report too.
+TEST_F(PrivateKeysTest, HaveWordsThatFitIntoTheReport) {
+  const std::string words(256, '"');
+  std::string text = replaced(question, "type = \"text\"\n", "type = \"integer\"\n");
+  text = replaced(text, "labels = { ulm = \"Ulm on the Danube\" }", "labels = { 7 = '" + words + "' }");
+  table_.add("city", MemorySource::Integers(400, 7)).add("income", MemorySource::Reals(400, 50));
+  const Json json = Json::parse(run(text).report.json());
+  EXPECT_EQ(json["statistics"][0]["groups"][0]["label"], words);
+  EXPECT_EQ(json["statistics"][0]["groups"][0]["key"], 7);
+  EXPECT_THROW(run(replaced(text, "delta = \"1e-9\"\n", "delta = \"1e-9\"\nmost = 50000\n")), Error);
+  EXPECT_NO_THROW(Plan(Specification::parse(
+      replaced(replaced(text, words, "short"), "delta = \"1e-9\"\n", "delta = \"1e-9\"\nmost = 50000\n"),
+      "s.toml")));
+}
+
+// Nothing that a check of the cells needs to know.
+TEST_F(PrivateKeysTest, AreCheckedLikeOtherCells) {
+  add("ulm", 4, 50);
+  const Plan plan(Specification::parse(question, "s.toml"));
+  EXPECT_EQ(check_data(plan, table_).cells.size(), 2U);
 }
 
 TEST_F(PrivateKeysTest, DryRunsReadAndSpendNothing) {
@@ -225,7 +289,7 @@ TEST(PrivateKeysPlan, TellsWhatItCostsAndWhatIsSeen) {
   EXPECT_LT(law.probability(keys.likely - 1).high, Rational(1, 2));
   EXPECT_EQ(keys.certain, law.first_certain());
   const Json json = Json::parse(plan.to_json());
-  EXPECT_EQ(json["keys"][0]["likely_units"], keys.likely.get_si());
+  EXPECT_EQ(json["keys"][0]["likely_units"], keys.likely.get_str());
   EXPECT_EQ(json["budget"]["planned"], "2002");
   EXPECT_FALSE(json["statistics"][0].contains("groups"));
   EXPECT_THAT(plan.to_table(), AllOf(HasSubstr("keys of city"), HasSubstr("which groups are shown")));

@@ -133,10 +133,10 @@ TEST(PrivateGroups, AreNoMoreThanThePublicMost) {
 TEST(PrivateGroups, HaveKeysThatCanBeShown) {
   const std::string long_key(257, 'x');
   EXPECT_TRUE(is_group_key(std::string(256, 'x')));
-  for (const std::string& key :
-       {std::string(), long_key, std::string("a\nb"), std::string("\x1b[2J"), std::string("\xff"),
-        std::string("a\xe2\x80\xae"
-                    "b")})
+  for (const std::string& key : {std::string(), std::string("  "), long_key, std::string("a\nb"),
+                                 std::string("\x1b[2J"), std::string("\xff"),
+                                 std::string("a\xe2\x80\xae"
+                                             "b")})
     EXPECT_FALSE(is_group_key(key)) << key;
   std::map<std::string, int> sizes = {{long_key, 500}, {"a\nb", 500}, {"ulm", 500}, {"<b>", 500}};
   sizes[std::string(1 << 20, 'm')] = 3;

@@ -22,7 +22,7 @@ struct KeyColumn {
 
 // Keys of one column, each once and in order: texts by their bytes, integers by their size.
 struct KeyValues {
-  // No fold gathers more. One person's row decides nothing here unless there are as many keys without it.
+  // No fold gathers more: it is refused, before anything is paid.
   static constexpr std::size_t most = 10'000'000;
   // A longer text is no key.
   static constexpr std::size_t longest = 256;
@@ -40,12 +40,15 @@ struct KeyValues {
   friend bool operator==(const KeyValues&, const KeyValues&) = default;
 };
 
+// Throws bad_data naming "keys" when so many are more than KeyValues::most.
+void require_number_of_keys(std::size_t keys);
+
 // Sorts keys that were gathered in any order, and leaves each once. Throws bad_data naming "keys" when there
 // are more than KeyValues::most.
 void put_in_order(KeyValues& keys);
 
 // Whether a text may be a key: of 1 to KeyValues::longest bytes of UTF-8 that may be shown (text.h), as every
-// view of a report shows keys. Of a row with another text nothing is counted in any group, as with a null:
+// view of a report shows keys, and not of blanks alone. Of a row with another text nothing is counted in any group, as with a null:
 // which the row alone decides.
 bool is_group_key(std::string_view text);
 

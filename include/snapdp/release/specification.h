@@ -129,7 +129,7 @@ struct KeysSpecification {
   Rational delta;
   std::uint64_t max_groups = 1;  // of a privacy unit
   std::uint64_t min_units = 1;
-  std::size_t most = 10'000;
+  std::size_t most = 1'000;
   int line = 0;
 };
 

@@ -41,7 +41,7 @@ struct PrivateKeys {
   std::uint64_t min_units = 1;
   // No more groups are shown: of those that may be, the first in order. Public, so that what a release takes
   // is known before it is paid for.
-  std::size_t most = 10'000;
+  std::size_t most = 1'000;
 };
 
 // A part of a table, and by which of the keys its groups are; the others are about all rows. The statistic of
@@ -97,7 +97,7 @@ class PrivateGroups {
   std::uint64_t groups_of_unit(const PrivateKeys& keys) const;
   std::vector<FoldRequest> requests(Folded& folded, const std::vector<KeyValues>& keys) const;
   Folded fold(Source& table, const Progress& progress) const;
-  void check_parts(const std::vector<GroupsPart>& parts) const;
+  void check_parts(const std::vector<GroupsPart>& parts, const std::vector<KeyValues>& keys) const;
 
   RowSelection selection_;
   std::vector<PrivateKeys> keys_;

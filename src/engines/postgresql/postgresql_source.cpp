@@ -72,7 +72,7 @@ class PostgresqlSource final : public Source {
         throw Error(ErrorCode::bad_data, "rows", "rows: the keys changed while they were read; try again");
       }
       known = std::move(keys);
-      return fold(snapshot, selection, asked, together);
+      return fold(snapshot, selection, asked, together, columns);
     };
     return fold_together(most_together, attempt);
   }
@@ -93,13 +93,14 @@ class PostgresqlSource final : public Source {
   }
 
   static FoldResult fold(Snapshot& snapshot, const RowSelection& selection,
-                         std::span<const FoldRequest> requests, std::size_t together) {
+                         std::span<const FoldRequest> requests, std::size_t together,
+                         std::span<const KeyColumn> found = {}) {
     require_columns(snapshot.table(), selection, requests);
     FoldResult result;
     std::size_t first = 0;
     do {
       const SqlQuery query(SqlDialect::postgresql, snapshot.table(), selection,
-                           requests.subspan(first, std::min(together, requests.size() - first)));
+                           requests.subspan(first, std::min(together, requests.size() - first)), found);
       FoldResult part = query.read(snapshot.run(query.text()));
       std::move(part.states.begin(), part.states.end(), std::back_inserter(result.states));
       result.rows = part.rows;

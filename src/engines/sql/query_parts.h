@@ -81,6 +81,10 @@ class QueryParts {
   // The name of a cell that is a place of so many, no_place or no_row.
   std::string key(const std::string& sql, std::size_t places);
   bool is_place(const std::string& key, std::int64_t value) const;
+  // That the places of this cell are those of keys that come from the rows, as this input has them.
+  void found_key(const std::string& cell, const std::string& input) { found_keys_[cell] = input; }
+  // Cells to inputs.
+  const std::map<std::string, std::string>& found_keys() const { return found_keys_; }
   // A cell that is null where this condition does not hold, and nowhere else.
   std::string& cell_of_rows(const std::string& condition) { return cells_of_rows_[condition]; }
   // A part with these keys and room for more columns. Part 0 has no keys, and no limit on groups.
@@ -125,6 +129,7 @@ class QueryParts {
   std::vector<std::string> cells_;
   std::vector<Lookup> lookups_;
   std::map<std::string, std::size_t> places_;  // of cells that are keys
+  std::map<std::string, std::string> found_keys_;
   std::map<std::string, std::string> cells_of_rows_;
 };
 

@@ -72,9 +72,14 @@ std::uint64_t for_each_place(const ResultRows& result, std::size_t counts, Resul
 // Writes one aggregation into the parts of a query.
 class AggregationInSql final : public RowLanguage {
  public:
+  // `found` is the input of the first cell, if the keys of groups by it come from the rows, else "".
   AggregationInSql(QueryParts& parts, SqlRows rows, std::vector<std::string> keys,
-                   std::optional<FoldRequest::GroupLimit> limit)
-      : parts_(parts), rows_(std::move(rows)), keys_(std::move(keys)), limit_(std::move(limit)) {}
+                   std::optional<FoldRequest::GroupLimit> limit, std::string found = "")
+      : parts_(parts),
+        rows_(std::move(rows)),
+        keys_(std::move(keys)),
+        limit_(std::move(limit)),
+        found_(std::move(found)) {}
 
   Reading reading() && { return std::move(reading_); }
 
@@ -136,6 +141,7 @@ class AggregationInSql final : public RowLanguage {
   void groups(const Places& places, const Aggregation& inner) override {
     std::vector<std::string> keys = keys_;
     keys.push_back(key_of(places));
+    if (!found_.empty()) parts_.found_key(keys.back(), found_);
     if (keys.size() > ResultRows::most_keys) return unknown("groups of groups of groups");
     AggregationInSql group(parts_, rows_.rest(), keys, limit_);
     tell(inner, group);
@@ -194,6 +200,7 @@ class AggregationInSql final : public RowLanguage {
   SqlRows rows_;
   std::vector<std::string> keys_;
   std::optional<FoldRequest::GroupLimit> limit_;
+  std::string found_;
   Reading reading_;
 };
 
@@ -235,8 +242,12 @@ constexpr const char* part_column = "part";
 
 struct SqlQuery::Parts {
   Parts(const Dialect& used, const SqlTable& of_table, const RowSelection& selection,
-        std::span<const FoldRequest> requests)
-      : dialect(used), table(of_table), query(used), plan(fingerprint(used, selection, requests)) {
+        std::span<const FoldRequest> requests, std::span<const KeyColumn> of_rows)
+      : dialect(used),
+        table(of_table),
+        query(used),
+        plan(fingerprint(used, selection, requests)),
+        found(of_rows.begin(), of_rows.end()) {
     if (table.name.empty() || joined(table.name, "").empty())
       throw Error(ErrorCode::invalid_argument, "table", "table: has no name; name the table to be read");
     if (selection.where) {
@@ -266,8 +277,14 @@ struct SqlQuery::Parts {
   }
 
   Reading reading_of(const FoldRequest& request) {
-    AggregationInSql writer(query, rows_of(request.columns, types_of(request.aggregation->input_domain())),
-                            {}, limit_of(request));
+    const std::vector<AtomType> types = types_of(request.aggregation->input_domain());
+    std::string of_rows;
+    for (const KeyColumn& column : found) {
+      if (!request.columns.empty() && request.columns.front() == column.name &&
+          types.front() == column.type && request.aggregation->key_index() != nullptr)
+        of_rows = query.input(read_cell(dialect, table, column.name, column.type));
+    }
+    AggregationInSql writer(query, rows_of(request.columns, types), {}, limit_of(request), of_rows);
     tell(*request.aggregation, writer);
     return std::move(writer).reading();
   }
@@ -337,15 +354,20 @@ struct SqlQuery::Parts {
     return from + joins + (condition.empty() ? "" : "\n  WHERE " + condition);
   }
 
-  // The keys of a column in the selected rows, each once.
-  std::string keys_of(const KeyColumn& column) const {
-    const std::string condition = joined(conditions, " AND ");
+  // The keys of a column in the selected rows, each once. Texts that are too long for a key, or empty, are left out.
+  std::string keys_of(const KeyColumn& column, bool hexadecimal) const {
+    std::string condition = joined(conditions, " AND ");
+    if (column.type == AtomType::text) {
+      condition += (condition.empty() ? "" : " AND ") + std::string("k <> '' AND LENGTH(k) <= ") +
+                   std::to_string(KeyValues::longest);
+    }
     std::vector<std::string> read = {read_cell(dialect, table, column.name, column.type) + " AS k"};
     for (std::size_t i = 0; i < query.inputs().size(); ++i)
       read.push_back(query.inputs()[i] + " AS x" + std::to_string(i));
-    return "SELECT DISTINCT k AS snapdp_key\nFROM (SELECT " + joined(read, ",\n      ") + "\n    FROM " +
-           table_name() + ") AS q\nWHERE k IS NOT NULL" + (condition.empty() ? "" : " AND " + condition) +
-           "\nLIMIT " + std::to_string(KeyValues::most + 1) + "\n";
+    return "SELECT DISTINCT " + std::string(hexadecimal ? "HEX(CAST(k AS BLOB))" : "k") +
+           " AS snapdp_key\nFROM (SELECT " + joined(read, ",\n      ") + "\n    FROM " + table_name() +
+           ") AS q\nWHERE k IS NOT NULL" + (condition.empty() ? "" : " AND " + condition) + "\nLIMIT " +
+           std::to_string(KeyValues::most + 1) + "\n";
   }
 
   // The cells of all rows that the selection keeps, one row each.
@@ -368,8 +390,16 @@ struct SqlQuery::Parts {
     std::vector<std::string> cells;
     std::vector<std::string> order = {order_hash()};
     for (std::size_t i = 0; i < query.cells().size(); ++i) {
-      cells.push_back(query.cells()[i] + " AS c" + std::to_string(i));
-      order.push_back(ordered_cell(i));
+      const std::string name = "c" + std::to_string(i);
+      cells.push_back(query.cells()[i] + " AS " + name);
+      const auto of_rows = query.found_keys().find(name);
+      if (of_rows == query.found_keys().end()) {
+        order.push_back(ordered_cell(i));
+      } else {
+        // The key itself, whatever keys others have.
+        cells.push_back(of_rows->second + " AS f" + std::to_string(i));
+        order.push_back("f" + std::to_string(i));
+      }
     }
     cells.push_back(*unit + " AS row_unit");
     const std::string rows =
@@ -412,6 +442,7 @@ struct SqlQuery::Parts {
     // Of 64 bits from the start: cells may have fewer.
     std::string hash = "CAST(1 AS " + dialect.integer_type() + ")";
     for (std::size_t i = 0; i < query.cells().size(); ++i) {
+      if (query.found_keys().contains("c" + std::to_string(i))) continue;  // places among all keys
       const std::string cell = dialect.remainder("(" + ordered_cell(i) + " + 3)", prime);
       hash = dialect.remainder(multiplied_sum(hash, cell), prime);
     }
@@ -490,6 +521,7 @@ struct SqlQuery::Parts {
   SqlTable table;
   QueryParts query;
   std::int64_t plan;
+  std::vector<KeyColumn> found;
   std::vector<std::string> conditions;
   std::optional<std::string> unit;  // the input that tells units apart
   std::uint64_t max_rows = 0;
@@ -549,20 +581,49 @@ std::vector<std::size_t> places_of(const std::vector<std::string>& wanted,
 KeyQuery::KeyQuery(SqlDialect dialect, const SqlTable& table,
                    const std::optional<RowSelection::Condition>& where, KeyColumn column)
     : column_(std::move(column)) {
-  const SqlQuery::Parts parts(dialect_of(dialect), table, {where, std::nullopt}, {});
-  text_ = parts.keys_of(column_);
+  const bool text = column_.type == AtomType::text;
+  if (text && !is_tested(dialect)) {
+    throw Error(
+        ErrorCode::invalid_argument, "dialect",
+        "dialect: in a database of this dialect different texts may be equal, so that which of them is "
+        "the key of a group would depend on all rows; list the keys, or use integers");
+  }
+  hexadecimal_ = text && dialect == SqlDialect::sqlite;
+  const SqlQuery::Parts parts(dialect_of(dialect), table, {where, std::nullopt}, {}, {});
+  text_ = parts.keys_of(column_, hexadecimal_);
 }
+
+namespace {
+
+// The bytes that these digits stand for.
+std::string bytes_of(const std::string& digits) {
+  const auto value = [](char digit) {
+    if (digit >= '0' && digit <= '9') return digit - '0';
+    if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
+    refuse_result("a key is not as the query gives it");
+  };
+  if (digits.size() % 2 != 0) refuse_result("a key is not as the query gives it");
+  std::string bytes;
+  for (std::size_t i = 0; i < digits.size(); i += 2)
+    bytes += static_cast<char>(value(digits[i]) * 16 + value(digits[i + 1]));
+  return bytes;
+}
+
+}  // namespace
 
 KeyValues KeyQuery::read(const SqlResult& result) const {
   if (result.columns.size() != 1) refuse_result("the keys of groups are not one column");
+  // Whatever the rows beyond the limit of the query hold: some keys are not among them.
+  require_number_of_keys(result.rows.size());
   KeyValues keys{column_.type, {}, {}};
   for (const std::vector<std::string>& row : result.rows) {
     if (row.size() != 1) refuse_result("a row has more or fewer cells than the header");
     if (column_.type == AtomType::integer) {
       keys.integers.push_back(small_integer(integer_of(row[0])));
-    } else if (is_group_key(row[0])) {
-      keys.texts.push_back(row[0]);
+      continue;
     }
+    std::string text = hexadecimal_ ? bytes_of(row[0]) : row[0];
+    if (is_group_key(text)) keys.texts.push_back(std::move(text));
   }
   put_in_order(keys);
   return keys;
@@ -573,8 +634,8 @@ std::string header_query(SqlDialect dialect, const std::vector<std::string>& tab
 }
 
 SqlQuery::SqlQuery(SqlDialect dialect, const SqlTable& table, const RowSelection& selection,
-                   std::span<const FoldRequest> requests)
-    : parts_(std::make_unique<Parts>(dialect_of(dialect), table, selection, requests)) {}
+                   std::span<const FoldRequest> requests, std::span<const KeyColumn> found)
+    : parts_(std::make_unique<Parts>(dialect_of(dialect), table, selection, requests, found)) {}
 SqlQuery::SqlQuery(SqlQuery&&) noexcept = default;
 SqlQuery& SqlQuery::operator=(SqlQuery&&) noexcept = default;
 SqlQuery::~SqlQuery() = default;

@@ -53,6 +53,22 @@ class SqlSource final : public Source {
   using Source::fold;
   FoldResult fold(const RowSelection& selection, std::span<const FoldRequest> requests,
                   const Progress&) override {
+    return ask(selection, requests, {});
+  }
+  FoldResult fold_by_keys(const RowSelection& selection, std::span<const KeyColumn> columns,
+                          const RequestsOfKeys& requests, const Progress&) override {
+    std::vector<KeyValues> keys;
+    for (const KeyColumn& column : columns) {
+      if (!table_.columns.empty()) static_cast<void>(find_column(this->columns(), column.name));
+      const KeyQuery query(dialect_, table_, selection.where, column);
+      keys.push_back(query.read(run_(query.text())));
+    }
+    return ask(selection, requests(keys), columns);
+  }
+
+ private:
+  FoldResult ask(const RowSelection& selection, std::span<const FoldRequest> requests,
+                 std::span<const KeyColumn> found) {
     check_selection(selection, requests);
     for (const FoldRequest& request : requests) check_domain(request);
     // A database may take a name that it does not know for a text.
@@ -61,21 +77,10 @@ class SqlSource final : public Source {
       for (const std::string& name : columns_read(selection, requests))
         static_cast<void>(find_column(header, name));
     }
-    const SqlQuery query(dialect_, table_, selection, requests);
+    const SqlQuery query(dialect_, table_, selection, requests, found);
     return query.read(run_(query.text()));
   }
-  FoldResult fold_by_keys(const RowSelection& selection, std::span<const KeyColumn> columns,
-                          const RequestsOfKeys& requests, const Progress& progress) override {
-    std::vector<KeyValues> keys;
-    for (const KeyColumn& column : columns) {
-      if (!table_.columns.empty()) static_cast<void>(find_column(this->columns(), column.name));
-      const KeyQuery query(dialect_, table_, selection.where, column);
-      keys.push_back(query.read(run_(query.text())));
-    }
-    return fold(selection, requests(keys), progress);
-  }
 
- private:
   SqlDialect dialect_;
   SqlTable table_;
   RunQuery run_;

@@ -84,9 +84,10 @@ class SqlQuery {
   // Throws invalid_argument naming "row_grid" for a sum of reals that are on no grid, "bounds" for integers
   // whose bounds are 2^62 or more apart, "statistic" for a part that cannot be written as SQL, "columns"
   // for a column that is stored as something else than is wanted of it, and "table" for a table without a
-  // name.
+  // name. `found` are columns whose keys come from the rows (Source::fold_by_keys): which rows of a unit are
+  // kept must not depend on the place of a key among those of others.
   SqlQuery(SqlDialect dialect, const SqlTable& table, const RowSelection& selection,
-           std::span<const FoldRequest> requests);
+           std::span<const FoldRequest> requests, std::span<const KeyColumn> found = {});
   SqlQuery(SqlQuery&&) noexcept;
   SqlQuery& operator=(SqlQuery&&) noexcept;
   ~SqlQuery();
@@ -112,7 +113,8 @@ class SqlQuery {
 // A query of the keys that a column has in the rows for which a condition holds.
 class KeyQuery {
  public:
-  // Throws what SqlQuery throws for the table and the column.
+  // Throws what SqlQuery throws for the table and the column, and invalid_argument naming "dialect" for
+  // texts in a dialect that is not tested: the database might take different texts for equal.
   KeyQuery(SqlDialect dialect, const SqlTable& table, const std::optional<RowSelection::Condition>& where,
            KeyColumn column);
 
@@ -124,6 +126,7 @@ class KeyQuery {
 
  private:
   KeyColumn column_;
+  bool hexadecimal_ = false;  // texts come as the digits of their bytes
   std::string text_;
 };
 
