@@ -16,7 +16,7 @@ TextTable towns() {
                                                          "",    "\n",  "-",   std::nullopt};
   for (std::size_t i = 0; i < 200; ++i)
     table.rows.push_back(
-        {names[(i * i) % names.size()], std::to_string(static_cast<int>(i % 7) - 3), std::to_string(i)});
+        {names[(i * 7 + i / 11) % names.size()], std::to_string(static_cast<int>(i % 7) - 3), std::to_string(i)});
   return table;
 }
 
