@@ -9,7 +9,7 @@ namespace {
 
 TextTable towns() {
   TextTable table;
-  table.columns = {{"town", "text COLLATE nocase", "VARCHAR"},
+  table.columns = {{"town", "text COLLATE any_case", "VARCHAR"},
                    {"code", "smallint", "SMALLINT"},
                    {"n", "bigint", "BIGINT"}};
   const std::vector<std::optional<std::string>> names = {"Ulm", "ulm", "ULM", "o'clock",   "Z\u00fcrich",
@@ -38,7 +38,7 @@ Plan by(const std::string& column, const std::string& data) {
 TEST(PostgresqlKeys, AreThoseOfTheSameRowsInAFile) {
   Server::shared();
   run_sql_there(Server::shared().connection(), {"DROP TABLE IF EXISTS towns",
-                                                "CREATE COLLATION IF NOT EXISTS nocase (provider = icu, "
+                                                "CREATE COLLATION IF NOT EXISTS any_case (provider = icu, "
                                                 "locale = 'und-u-ks-level2', deterministic = false)"});
   const ScratchFolder folder;
   const TextTable table = towns();
