@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "framework/shared/paid.h"
 #include "framework/require_rows.h"
 #include "framework/shared/memory_reserve.h"
+#include "framework/shared/paid.h"
 #include "numeric/shared/float_environment.h"
 #include "snapdp/error.h"
 

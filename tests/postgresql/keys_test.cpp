@@ -15,8 +15,8 @@ TextTable towns() {
   const std::vector<std::optional<std::string>> names = {"Ulm", "ulm", "ULM", "o'clock",   "Z\u00fcrich",
                                                          "",    "\n",  "-",   std::nullopt};
   for (std::size_t i = 0; i < 200; ++i)
-    table.rows.push_back(
-        {names[(i * 7 + i / 11) % names.size()], std::to_string(static_cast<int>(i % 7) - 3), std::to_string(i)});
+    table.rows.push_back({names[(i * 7 + i / 11) % names.size()], std::to_string(static_cast<int>(i % 7) - 3),
+                          std::to_string(i)});
   return table;
 }
 

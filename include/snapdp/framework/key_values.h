@@ -47,9 +47,9 @@ void require_number_of_keys(std::size_t keys);
 // are more than KeyValues::most.
 void put_in_order(KeyValues& keys);
 
-// Whether a text may be a key: of 1 to KeyValues::longest bytes of UTF-8 that may be shown (text.h), as every
-// view of a report shows keys, and not of blanks alone. Of a row with another text nothing is counted in any group, as with a null:
-// which the row alone decides.
+// Whether a text may be a key: of 1 to KeyValues::longest bytes of UTF-8 that may be shown (text.h), as each
+// view of a report shows keys, and not of blanks alone. Of a row with another text nothing is counted in any
+// group, as with a null: which the row alone decides.
 bool is_group_key(std::string_view text);
 
 }  // namespace snapdp

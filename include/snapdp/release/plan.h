@@ -115,7 +115,8 @@ struct PlannedKeys {
   // From how many privacy units on a group is shown with a probability of at least one half, and always.
   Integer likely;
   Integer certain;
-  // Of what a report is made by: how many are shown, and whether others could be but for KeysSpecification::most.
+  // Of what a report is made by: how many are shown, and whether others could be but for
+  // KeysSpecification::most.
   struct Shown {
     std::size_t groups = 0;
     bool cut = false;

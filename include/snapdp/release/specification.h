@@ -107,8 +107,8 @@ struct StatisticSpecification {
   std::vector<Rational> key_numbers;
   std::vector<std::string> key_texts;
   AtomType key_type = AtomType::real;  // of the column of the groups
-  // The keys are not declared: Specification::private_keys says how those that are shown are chosen. Both lists
-  // of keys are empty, but in what a release is told by.
+  // The keys are not declared: Specification::private_keys says how those that are shown are chosen. Both
+  // lists of keys are empty, but in what a release is told by.
   bool private_keys = false;
   std::optional<GroupLimit> groups_per_unit;  // what of a unit's rows counts
   // Pairs of groups, by their places among the keys, whose difference is told: the first less the second.

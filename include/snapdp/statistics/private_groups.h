@@ -78,9 +78,9 @@ class PrivateGroups {
   // The law of that choice, by group and by units beyond min_units - 1.
   const SelectionLaw& law(std::size_t keys) const { return laws_.at(keys); }
 
-  // Gathers the keys, folds the statistics of every candidate, debits price() at once, then chooses and draws.
-  // Throws what Composition::release and Source::fold_by_keys throw; when it throws before the debit nothing
-  // is spent, afterwards all of it is, and stays. Neither an error nor a message tells of keys.
+  // Gathers the keys, folds the statistics of every candidate, debits price() at once, then chooses and
+  // draws. Throws what Composition::release and Source::fold_by_keys throw; when it throws before the debit
+  // nothing is spent, afterwards all of it is, and stays. Neither an error nor a message tells of keys.
   GroupsRelease release(Source& table, BudgetAccountant& accountant, const Progress& progress = {}) const;
   // The same without choice and noise: every candidate with its number of units and its exact statistics.
   // They are not private: for tests of the claim, and to see whether a release would succeed.
