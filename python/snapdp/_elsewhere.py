@@ -62,7 +62,7 @@ class _Table(Elsewhere):
             f'plan.sql("{self._driver.dialect}", ...) there to see, or cast the columns in a view; nothing was debited',
             "data",
         )
-        return [str(name) for name in names], _texts(rows)
+        return [str(name) for name in names], ([_cell(cell) for cell in row] for row in rows)
 
     @staticmethod
     def _asked(ask: Callable[[], _Answer], words: str, parameter: str) -> _Answer:
@@ -188,6 +188,13 @@ def _texts(rows: Iterable[Sequence[object]]) -> Iterator[list[str]]:
     return ([_digits(cell) for cell in row] for row in rows)
 
 
+def _cell(cell: Any) -> str:
+    """The same, or a key of groups."""
+    if isinstance(cell, str):
+        return str.__str__(cell).encode("utf-8", "replace").decode()
+    return _digits(cell)
+
+
 def _digits(cell: Any) -> str:
     """A cell of a result as text, which the library reads as an integer or refuses."""
     if hasattr(cell, "dtype") and hasattr(cell, "item") and getattr(cell, "shape", None) == ():  # a scalar of NumPy
@@ -196,8 +203,8 @@ def _digits(cell: Any) -> str:
         return int.__repr__(cell)
     if is_decimal(cell) and (not cell or abs(cell.adjusted()) <= _most_digits):
         return format(cell, "f")
-    if isinstance(cell, str):  # digits, or a key of groups; what is no Unicode is no key
-        return str.__str__(cell).encode("utf-8", "replace").decode()
+    if isinstance(cell, str) and cell.isascii():
+        return str.__str__(cell)
     raise BadData(
         f"aggregates: a cell is a {type(cell).__name__} and no whole number of at most {_most_digits} digits; hand over the "
         "result of the query as it is, ints, Decimals or texts of digits",

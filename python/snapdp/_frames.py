@@ -101,7 +101,7 @@ def _open_table(data: object, columns: list[str], texts: Set[str]) -> _core.Sour
 def arrow_source(data: object, columns: list[str], texts: Set[str]) -> tuple[_core.Source, list[str]]:
     """Rows that Arrow carries, and what their columns are called, whatever that is."""
     try:
-        source = _core.Source(_stream(data, columns, texts), 0)
+        source = _core.Source(_stream(data, columns, texts), 0, lambda: _again(data, columns, texts))
         return source, source.columns
     except Error:
         raise
@@ -110,6 +110,16 @@ def arrow_source(data: object, columns: list[str], texts: Set[str]) -> tuple[_co
             f"data: the {type(data).__name__} cannot be turned into Arrow's format; convert its columns to numbers or texts",
             "data",
         ) from None
+
+
+def _again(data: object, columns: list[str], texts: Set[str]) -> object:
+    """The same rows once more, for what needs to read them twice."""
+    try:
+        return _stream(data, columns, texts)
+    except Error:
+        raise
+    except Exception:
+        raise BadData("data: could be read once, and not again; give a table", "data") from None
 
 
 def require(names: list[str], columns: Iterable[str]) -> None:

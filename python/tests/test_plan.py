@@ -208,6 +208,7 @@ kinds = {
     for name in dp.__all__
     if callable(getattr(dp, name)) and getattr(getattr(dp, name), "__module__", "") == "snapdp._statistics" and name[0].islower()
 }
+del kinds["private_keys"]  # of no kind
 
 
 def test_every_key_is_a_keyword():
@@ -216,6 +217,7 @@ def test_every_key_is_a_keyword():
     assert len(keys_of("[columns.NAME]")) == 7
     # integer and real have the ends of the bounds, and the type is their own name.
     assert keys_of("[columns.NAME]") - {"bounds", "type"} == keywords(dp.integer) - {"lower", "upper"}
+    assert keys_of("[keys.NAME]") == keywords(dp.private_keys)
     asked = keys_of("[[statistic]]")
     assert len(asked) > 25
     # The kind is the function's name, two columns have names of their own, and groups come with .by().
