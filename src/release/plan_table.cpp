@@ -278,7 +278,7 @@ class PlanTable {
 
   std::string notes() const {
     std::string text;
-    for (const ShownKeys& keys : model_.keys) text += paragraph(keys_note(model_, keys));
+    for (const ShownKeys& keys : model_.keys) text += wrapped(keys_note(model_, keys), style_.width, "  ");
     for (const ShownStatistic& statistic : model_.statistics) {
       if (statistic.expected) text += paragraph(statistic.name + ": " + guess_note(statistic));
       if (const std::string note = range_note(statistic); !note.empty())

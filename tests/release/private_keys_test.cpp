@@ -292,7 +292,8 @@ TEST(PrivateKeysPlan, TellsWhatItCostsAndWhatIsSeen) {
   EXPECT_EQ(json["keys"][0]["likely_units"], keys.likely.get_str());
   EXPECT_EQ(json["budget"]["planned"], "2002");
   EXPECT_FALSE(json["statistics"][0].contains("groups"));
-  EXPECT_THAT(plan.to_table(), AllOf(HasSubstr("keys of city"), HasSubstr("which groups are shown")));
+  EXPECT_THAT(plan.to_table(), AllOf(HasSubstr("keys of city"), HasSubstr("which groups are shown"),
+                                     HasSubstr("delta 0.000000001.\n")));
   EXPECT_THAT(plan.explanation(), AllOf(HasSubstr("with private keys"), HasSubstr("partition selection")));
   EXPECT_THAT(plan.to_html(), HasSubstr("keys of city"));
   EXPECT_THROW(plan.composition(), Error);
