@@ -128,10 +128,12 @@ void require_affordable(const std::filesystem::path& path, const LedgerState& st
   for (const auto& [number, unit] :
        {std::pair(after.value, unit_of(measure)), std::pair(after.delta, std::string("delta"))}) {
     if (ledger_format::number_text(number).size() <= Ledger::max_number_digits) continue;
-    throw Error(ErrorCode::budget_refused, unit,
-                unit + " = " + short_number(unit == "delta" ? cost.delta : cost.value) +
-                    ": the exact total would need more than " + std::to_string(Ledger::max_number_digits) +
-                    " digits; nothing was debited. Write the " + unit + "s as short decimals");
+    const std::string shown = short_number(unit == "delta" ? cost.delta : cost.value);
+    const std::string most = std::to_string(Ledger::max_number_digits);
+    std::string why = unit;
+    why.append(" = ").append(shown).append(": the exact total would need more than ").append(most);
+    why.append(" digits; nothing was debited. Write the ").append(unit).append("s as short decimals");
+    throw Error(ErrorCode::budget_refused, unit, why);
   }
 }
 
