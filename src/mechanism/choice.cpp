@@ -58,7 +58,7 @@ std::vector<Rational> checked(std::vector<Rational> scores, std::size_t count) {
 ProbabilityBounds heads(const Rational& exponent, long bits) {
   if (exponent == 0) return ProbabilityBounds::exactly(1);
   return with_enough_bits(64 + bits, [&] {
-    const ProbabilityBounds bounds = probability_bounds(exp(Wide(Rational(-exponent))));
+    ProbabilityBounds bounds = probability_bounds(exp(Wide(Rational(-exponent))));
     if (!is_narrow(bounds, bits)) throw Undecided();
     return bounds;
   });
