@@ -258,7 +258,7 @@ std::optional<CompositionBound> optimal_composition(std::span<const ComposedLoss
     pairs += static_cast<double>(most_on_the_way) *
              static_cast<double>(std::min<std::int64_t>(group.count + 1, most_of_group));
   if (pairs > most_pairs) return CompositionBound{most, 0};
-  const Rational high = *basic;
+  const Rational& high = *basic;
   const Spectrum above = spectrum_of(parts.pure, left.lower, Toward::more);
   const Spectrum below = spectrum_of(parts.pure, left.upper, Toward::less);
   CompositionBound bound{certain_root(above, parts.rho, left.lower, high, Toward::more),
