@@ -28,6 +28,7 @@
 #include "snapdp/statistics/from_parts.h"
 #include "snapdp/statistics/noisy_parts.h"
 #include "snapdp/statistics/population.h"
+#include "snapdp/statistics/private_groups.h"
 #include "snapdp/statistics/quantiles.h"
 #include "snapdp/statistics/regression.h"
 #include "snapdp/statistics/rounding.h"

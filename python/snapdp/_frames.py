@@ -113,13 +113,15 @@ def arrow_source(data: object, columns: list[str], texts: Set[str]) -> tuple[_co
 
 
 def _again(data: object, columns: list[str], texts: Set[str]) -> object:
-    """The same rows once more, for what needs to read them twice."""
+    """The same rows once more: groups whose keys nobody declared are looked for before they are counted."""
     try:
-        return _stream(data, columns, texts)
-    except Error:
-        raise
+        if type(data).__name__ != "PyCapsule":
+            return _stream(data, columns, texts)
     except Exception:
-        raise BadData("data: could be read once, and not again; give a table", "data") from None
+        pass  # its message may quote cells
+    raise InvalidArgument(
+        "data: gives its rows once, and private keys need them twice; give a table, or a list of keys", "data"
+    )
 
 
 def require(names: list[str], columns: Iterable[str]) -> None:

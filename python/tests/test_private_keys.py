@@ -70,6 +70,15 @@ def test_of_any_rows(ledger: dp.Ledger, tmp_path: Path) -> None:
         assert {city: counts[city].value for city in counts.groups} == {"bonn": 300, "ulm": 400, "zürich": 500}
 
 
+def test_rows_that_come_once_are_refused(ledger: dp.Ledger) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table(rows)
+    for once in (table.to_reader(), table.__arrow_c_stream__()):
+        with pytest.raises(dp.InvalidArgument, match="gives its rows once, and private keys need them twice"):
+            asked().release(once, ledger)
+    assert ledger.spent == 0
+
+
 def test_an_empty_result_says_why(ledger: dp.Ledger) -> None:
     report = asked().release({"city": ["a", "b"], "income": [1, 2]}, ledger)
     assert report.to_dict()["keys"][0]["shown"] == 0

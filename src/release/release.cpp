@@ -236,27 +236,19 @@ std::size_t longest_words(const Plan& plan) {
 
 Report::Rehearsal rehearse(const Plan& plan) {
   if (plan.private_keys().empty()) return Report::rehearse(plan);
-  const auto too_long = [&] {
-    return Error(
-        ErrorCode::invalid_argument, "most",
-        plan.specification().place(plan.private_keys().front().specification) +
-            "most: with so many groups the report could have more than " +
-            std::to_string(Ledger::max_text_bytes >> 20) +
-            " MiB, the most that a ledger keeps; give fewer, most = 100, or split the specification");
-  };
   const std::vector<bool> all_cut(plan.private_keys().size(), true);
   const Plan longest = plan.with_keys(longest_keys(plan), all_cut);
-  Report::Rehearsal rehearsal;
-  try {
-    rehearsal = Report::rehearse(longest);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::invalid_argument) throw;
-    throw too_long();
-  }
+  Report::Rehearsal rehearsal = Report::rehearse(longest);
   const std::size_t words = longest_words(plan);
   rehearsal.length += words;
   rehearsal.memory += 8 * words;
-  if (rehearsal.length > Ledger::max_text_bytes) throw too_long();
+  if (rehearsal.length > Ledger::max_text_bytes) {
+    throw Error(ErrorCode::invalid_argument, "most",
+                plan.specification().place(plan.private_keys().front().specification) +
+                    "most: with the labels of so many groups the report could have more than " +
+                    std::to_string(Ledger::max_text_bytes >> 20) +
+                    " MiB, the most that a ledger keeps; give fewer, most = 100, or split the specification");
+  }
   // The plan that the report is made by is made after the debit: of each group a key in every statistic and its parts, in
   // lists, in an index and in descriptions.
   constexpr std::size_t of_group = 16 * KeyValues::longest;

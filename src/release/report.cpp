@@ -43,8 +43,9 @@ double listed_values(const PlannedStatistic& statistic) {
                   rounded(bytes / mebibyte) + " MiB, and a ledger keeps at most " +
                   std::to_string(Ledger::max_text_bytes >> 20) + " MiB; this statistic lists " +
                   rounded(listed_values(largest)) +
-                  " of its values: use fewer keys, bins, categories, quantiles or differences, or split the "
-                  "specification");
+                  " of its values: use fewer keys, bins, categories, quantiles or differences, " +
+                  (plan.private_keys().empty() ? "" : "a smaller \"most\" under [keys.NAME], ") +
+                  "or split the specification");
 }
 
 // Before anything is made of them: a value takes some lines, of a quantile with its interval more.
