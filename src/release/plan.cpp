@@ -640,7 +640,14 @@ Rational epsilon_within(const Rational& rho) {
   return Rational(low * epsilon_unit());
 }
 
-PlannedKeys planned_keys(const Specification& specification, const KeysSpecification& keys) {
+// What is chosen, as the library takes it.
+PrivateKeys private_keys_of(const KeysSpecification& asked) {
+  return {{asked.column, asked.type}, asked.epsilon,   asked.delta,
+          asked.max_groups,           asked.min_units, asked.most};
+}
+
+PlannedKeys planned_keys(const Specification& specification, const RowSelection& selection,
+                         const KeysSpecification& keys) {
   PlannedKeys planned;
   planned.specification = keys;
   planned.loss = PrivacyLoss::approximate(keys.epsilon, keys.delta);
@@ -649,9 +656,7 @@ PlannedKeys planned_keys(const Specification& specification, const KeysSpecifica
       planned.statistics.push_back(statistic.name);
   }
   planned.cost = planned.loss.in(specification.budget.measure);
-  // A unit's groups are at most its rows.
-  const std::uint64_t groups = std::min(keys.max_groups, specification.data.max_rows_per_unit);
-  const SelectionLaw law = per_group(keys.epsilon, keys.delta, groups);
+  const SelectionLaw law = law_of(private_keys_of(keys), selection);
   const Integer hidden = Integer(static_cast<unsigned long>(keys.min_units)) - 1;
   planned.certain = law.first_certain() + hidden;
   Integer too_few = 0;
@@ -668,15 +673,15 @@ PlannedKeys planned_keys(const Specification& specification, const KeysSpecifica
 
 Plan::Plan(Specification specification) : specification_(std::move(specification)) {
   const FloatEnvironment environment;
-  for (const KeysSpecification& keys : specification_.private_keys) {
-    private_keys_.push_back(planned_keys(specification_, keys));
-    cost_ = cost_ + private_keys_.back().cost;
-  }
   if (specification_.data.where)
     selection_.where = specification_.data.where->bind(specification_.data.types());
   if (specification_.data.privacy_unit)
     selection_.unit =
         RowSelection::UnitLimit{*specification_.data.privacy_unit, specification_.data.max_rows_per_unit};
+  for (const KeysSpecification& keys : specification_.private_keys) {
+    private_keys_.push_back(planned_keys(specification_, selection_, keys));
+    cost_ = cost_ + private_keys_.back().cost;
+  }
   // Those with a weight share what the others leave.
   Rational weights = 0;
   Rational gaussian_weights = 0;
@@ -799,15 +804,7 @@ Composition Plan::composition() const {
 
 PrivateGroups Plan::private_groups() const {
   std::vector<PrivateKeys> keys;
-  for (const PlannedKeys& planned : private_keys_) {
-    const KeysSpecification& asked = planned.specification;
-    keys.push_back({{asked.column, asked.type},
-                    asked.epsilon,
-                    asked.delta,
-                    asked.max_groups,
-                    asked.min_units,
-                    asked.most});
-  }
+  for (const PlannedKeys& planned : private_keys_) keys.push_back(private_keys_of(planned.specification));
   const auto parts_of = [this](const std::vector<KeyValues>& values) {
     std::vector<GroupsPart> parts;
     const Plan plan = with_keys(values);

@@ -107,13 +107,14 @@ PrivateGroups::PrivateGroups(RowSelection selection, std::vector<PrivateKeys> ke
   if (!parts_) refuse("parts", ": the function that gives them is missing");
   std::set<std::string> columns;
   std::vector<KeyValues> one_each;
-  for (const PrivateKeys& each : keys_) {
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    const PrivateKeys& each = keys_[i];
     check_keys(each);
     if (!columns.insert(each.column.name).second)
       refuse("keys", ": " + quoted_text(each.column.name) + " is there twice; choose its keys once");
-    laws_.push_back(per_group(each.epsilon.value(), each.delta.value(), groups_of_unit(each)));
+    laws_.push_back(law_of(each, selection_));
     one_each.push_back(never_empty({each.column.type, {}, {}}));
-    price_ += PrivacyLoss::approximate(each.epsilon.value(), each.delta.value());
+    price_ += price_of(i);
   }
   expected_ = parts_(one_each);
   std::vector<TablePart> table_parts;
@@ -148,8 +149,9 @@ PrivateGroups::PrivateGroups(RowSelection selection, std::vector<PrivateKeys> ke
   description_ = "groups that are chosen of " + composition.description();
 }
 
-std::uint64_t PrivateGroups::groups_of_unit(const PrivateKeys& keys) const {
-  return selection_.unit ? std::min(keys.max_groups, selection_.unit->max_rows) : 1;
+SelectionLaw law_of(const PrivateKeys& keys, const RowSelection& selection) {
+  const std::uint64_t groups = selection.unit ? std::min(keys.max_groups, selection.unit->max_rows) : 1;
+  return per_group(keys.epsilon.value(), keys.delta.value(), groups);
 }
 
 PrivacyLoss PrivateGroups::price_of(std::size_t keys) const {

@@ -306,6 +306,20 @@ TEST(PrivateKeysPlan, InRho) {
   EXPECT_EQ(plan.private_keys().at(0).cost, PrivacyAmount(pure_to_zcdp(1), Rational(1, 1'000'000'000)));
 }
 
+// What a plan says of the law is what runs: of a unit's groups, of which there are no more than it has rows.
+TEST(PrivateKeysPlan, TellsTheLawThatRuns) {
+  for (const char* rows : {"1", "2", "5"}) {
+    std::string text = replaced(question, "neighbors = \"add-remove\"\n",
+                                std::string("neighbors = \"add-remove\"\nprivacy_unit = \"person\"\n") +
+                                    "max_rows_per_unit = " + rows + "\n");
+    text = replaced(text, "delta = \"1e-9\"\n", "delta = \"1e-9\"\nmax_groups_per_unit = 3\nmin_units = 4\n");
+    const Plan plan(Specification::parse(text, "s.toml"));
+    const PrivateGroups groups = plan.private_groups();
+    EXPECT_EQ(plan.private_keys().at(0).certain, groups.law(0).first_certain() + 3) << rows;
+    EXPECT_GE(groups.law(0).probability(plan.private_keys().at(0).likely - 3).low, Rational(1, 2)) << rows;
+  }
+}
+
 // What is left for a weight is what the keys leave.
 TEST(PrivateKeysPlan, LeavesItsCostToNobody) {
   const std::string text = replaced(question, "name = \"all\"\nkind = \"count\"\nepsilon = \"1\"",

@@ -33,10 +33,6 @@ struct KeyValues {
 
   std::size_t size() const { return texts.size() + integers.size(); }
   bool empty() const { return size() == 0; }
-  // A key in words.
-  std::string text(std::size_t index) const {
-    return type == AtomType::text ? texts.at(index) : std::to_string(integers.at(index));
-  }
   friend bool operator==(const KeyValues&, const KeyValues&) = default;
 };
 

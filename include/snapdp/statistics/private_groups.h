@@ -44,6 +44,10 @@ struct PrivateKeys {
   std::size_t most = 1'000;
 };
 
+// The law of the choice, by group and by units beyond min_units - 1. A unit is in at most max_groups groups,
+// and in no more than it has rows; without units each row is in one. Throws what per_group throws.
+SelectionLaw law_of(const PrivateKeys& keys, const RowSelection& selection);
+
 // A part of a table, and by which of the keys its groups are; the others are about all rows. The statistic of
 // a part by groups is that of key 0, of key 1 ..., one after the other, as make_grouped gives it.
 struct GroupsPart {
@@ -75,7 +79,7 @@ class PrivateGroups {
   const PrivacyLoss& price() const { return price_; }
   // Of the choice of one column's keys: its epsilon and delta.
   PrivacyLoss price_of(std::size_t keys) const;
-  // The law of that choice, by group and by units beyond min_units - 1.
+  // Of that choice, see law_of().
   const SelectionLaw& law(std::size_t keys) const { return laws_.at(keys); }
 
   // Gathers the keys, folds the statistics of every candidate, debits price() at once, then chooses and
@@ -93,8 +97,6 @@ class PrivateGroups {
 
  private:
   struct Folded;
-  // A unit's groups at most, its rows considered.
-  std::uint64_t groups_of_unit(const PrivateKeys& keys) const;
   std::vector<FoldRequest> requests(Folded& folded, const std::vector<KeyValues>& keys) const;
   Folded fold(Source& table, const Progress& progress) const;
   void check_parts(const std::vector<GroupsPart>& parts, const std::vector<KeyValues>& keys) const;
